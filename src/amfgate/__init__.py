@@ -1,0 +1,94 @@
+"""amfgate: WSGI middleware that answers Flash remoting, with a fast serializer for AMF0 and AMF3.
+
+The public names, and nothing else.  Each is loaded when it is first used: a program that only calls `dumps` and `loads`
+loads no gateway.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from . import flex, sol
+    from ._wire import Limits
+    from .classes import ClassRegistry, alias_of, remote_class
+    from .codec import IMPLEMENTATION, WHY, Decoder, Encoder, dumps, loads
+    from .errors import AmfError, DecodeError, EncodeError, Fault
+    from .gateway import Gateway
+    from .packet import Body, Header, Packet
+    from .pipeline import Call, Exchange, Pipeline, Response
+    from .services import ServiceRegistry, requires, service
+    from .types import Dictionary, EcmaArray, Rows, TypedObject, Vector, Xml, invalid_date, undefined
+
+_HOMES = {
+    "codec": ("IMPLEMENTATION", "WHY", "Decoder", "Encoder", "dumps", "loads"),
+    "_wire": ("Limits",),
+    "classes": ("ClassRegistry", "alias_of", "remote_class"),
+    "errors": ("AmfError", "DecodeError", "EncodeError", "Fault"),
+    "types": ("Dictionary", "EcmaArray", "Rows", "TypedObject", "Vector", "Xml", "invalid_date", "undefined"),
+    "packet": ("Body", "Header", "Packet"),
+    "pipeline": ("Call", "Exchange", "Pipeline", "Response"),
+    "services": ("ServiceRegistry", "requires", "service"),
+    "gateway": ("Gateway", "default_actions", "default_filters"),
+    "sol": (),
+    "flex": (),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "IMPLEMENTATION",
+    "WHY",
+    "AmfError",
+    "Body",
+    "Call",
+    "ClassRegistry",
+    "DecodeError",
+    "Decoder",
+    "Dictionary",
+    "EcmaArray",
+    "EncodeError",
+    "Encoder",
+    "Exchange",
+    "Fault",
+    "Gateway",
+    "Header",
+    "Limits",
+    "Packet",
+    "Pipeline",
+    "Response",
+    "Rows",
+    "ServiceRegistry",
+    "TypedObject",
+    "Vector",
+    "Xml",
+    "__version__",
+    "alias_of",
+    "dumps",
+    "flex",
+    "invalid_date",
+    "loads",
+    "remote_class",
+    "requires",
+    "service",
+    "sol",
+    "undefined",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is not None:
+        value = getattr(importlib.import_module(f"{__name__}.{home}"), name)
+    elif name in _HOMES:
+        return importlib.import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

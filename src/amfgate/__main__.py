@@ -1,0 +1,34 @@
+"""`python -m amfgate`: the version, which codec is live, and why.
+
+    amfgate 0.1.0, codec: cython (/…/amfgate/_encoder.cpython-311-x86_64-linux-gnu.so)
+    amfgate 0.1.0, codec: python (the extension is not installed)
+
+The first thing to ask for when a server is slower than it should be.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from amfgate import codec
+from amfgate._version import __version__
+
+
+def describe() -> str:
+    """Say which amfgate this is, in one line."""
+    if codec.IMPLEMENTATION == "python":
+        return f"amfgate {__version__}, codec: python ({codec.WHY})"
+    place = sys.modules[codec.Encoder.__module__].__file__
+    return f"amfgate {__version__}, codec: {codec.IMPLEMENTATION} ({place})"
+
+
+def main(arguments: list[str]) -> int:
+    if arguments in ([], ["--version"]):
+        print(describe())
+        return 0
+    print(f"usage: python -m amfgate [--version]\nunknown arguments: {' '.join(arguments)}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,358 @@
+"""From the arguments of a call to those of a method: how many, and of which types.
+
+Everything about a signature is worked out once, when the service is registered: how many arguments it takes,
+which of them have annotations and how each is converted, which parameters are filled from the call itself.  What is left
+for a request is a comparison of two numbers and, for an annotated parameter, of two classes.
+
+Conversion is `msgspec.convert`, strict: a number is no text, 1 is no boolean, an unknown enum value is an error, and
+dataclasses, attrs classes, Structs, TypedDicts and generic containers are built from plain objects and arrays.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import types
+import typing
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from .errors import Fault
+from .log import printable
+from .types import undefined
+
+Convert = Callable[[Any], Any]
+
+UNBOUNDED: Final = 1 << 62
+ANY_DEPTH: Final = 1 << 30  # of a type that contains itself
+
+# How many values a converted argument may repeat.  Converting copies, so a value that is met again is made again: 40
+# levels of x = [x, x] would be 10**12 of them.
+REPEATS: Final = 10_000
+
+# Values that travel by their own markers and are never made out of text.
+NATIVE: Final = (bytes, bytearray, memoryview)
+
+_PLACE: Final = re.compile(r" - at (.*)$", re.DOTALL)
+
+
+class Parameter:
+    """One parameter that a caller fills: its name, whether it has to be given, its annotation, how it is converted."""
+
+    __slots__ = ("annotation", "convert", "default", "exact", "name", "required")
+
+    def __init__(self, name: str, annotation: Any, default: Any, where: str) -> None:
+        self.name = name
+        self.annotation = annotation
+        self.default = default
+        self.required = default is inspect.Parameter.empty
+        if default is None and annotation is not inspect.Parameter.empty:
+            annotation = typing.Optional[annotation]  # noqa: UP045 (works for whatever can be annotated)
+        # A value of just this class needs no look at all: the most frequent case costs one comparison.
+        self.exact = self.annotation if isinstance(self.annotation, type) else None
+        try:
+            self.convert = converter(annotation)
+        except (TypeError, ValueError, NameError, AttributeError) as error:
+            raise TypeError(f"{where}: the annotation of {name!r} cannot be converted to: {error}") from error
+
+    @property
+    def type_name(self) -> str:
+        return type_name(self.annotation)
+
+
+class Binder:
+    """Fits the arguments of a call to one method; `binder(call)` sets `call.args` and `call.keywords`, or raises a Fault."""
+
+    __slots__ = ("_checked", "_injected", "_keywords", "_least", "_most", "_rest", "_where", "parameters", "returns")
+
+    def __init__(self, function: Callable[..., Any], where: str) -> None:
+        signature, hints = signature_of(function, where)
+        self._where = where
+        self.parameters: list[Parameter] = []
+        self.returns = hints.get("return", inspect.Signature.empty)
+        self._rest: Parameter | None = None
+        injected: list[tuple[int, Callable[[Any], Any]]] = []
+        keywords: list[tuple[str, Callable[[Any], Any]]] = []
+        for name, parameter in signature.parameters.items():
+            annotation = hints.get(name, inspect.Parameter.empty)
+            filled = _from_call(annotation)
+            if parameter.kind is parameter.VAR_KEYWORD:
+                continue
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                self._rest = Parameter(name, annotation, inspect.Parameter.empty, where)
+            elif parameter.kind is parameter.KEYWORD_ONLY:
+                if filled is not None:
+                    keywords.append((name, filled))
+                elif parameter.default is parameter.empty:
+                    raise TypeError(
+                        f"{where} cannot be called: its parameter {name!r} is taken by keyword only, and arguments come "
+                        "without names; give it a default or move it before the *"
+                    )
+            elif filled is not None:
+                injected.append((len(self.parameters) + len(injected), filled))
+            else:
+                self.parameters.append(Parameter(name, annotation, parameter.default, where))
+        self._least = sum(parameter.required for parameter in self.parameters)
+        self._most = len(self.parameters) if self._rest is None else UNBOUNDED
+        self._checked = tuple(
+            (place, parameter.exact, parameter)
+            for place, parameter in enumerate(self.parameters)
+            if parameter.convert is not None
+        )
+        self._injected = tuple(injected)
+        self._keywords = tuple(keywords)
+
+    def __call__(self, call: Any) -> None:
+        args = call.args
+        given = len(args)
+        if given < self._least or given > self._most:
+            raise self._wrong_number(given)
+        if self._checked:
+            copied = False
+            for place, exact, parameter in self._checked:
+                if place >= given:
+                    break
+                value = args[place]
+                if value.__class__ is not exact:
+                    if not copied:
+                        # The array itself may be among the values of its items.
+                        args = call.args = list(args)
+                        copied = True
+                    args[place] = self._converted(parameter, value)
+        rest = self._rest
+        if rest is not None and rest.convert is not None and given > len(self.parameters):
+            known = len(self.parameters)
+            args = call.args = [*args[:known], *(self._converted(rest, value) for value in args[known:])]
+        if self._injected:
+            args = list(args)
+            for place, fill in self._injected:
+                while len(args) < place:  # left out by the caller, in front of one that is filled in
+                    args.append(self.parameters[len(args) - self._injected_before(len(args))].default)
+                args.insert(place, fill(call))
+            call.args = args
+        if self._keywords:
+            call.keywords = {name: fill(call) for name, fill in self._keywords}
+
+    def _injected_before(self, place: int) -> int:
+        return sum(injected < place for injected, _ in self._injected)
+
+    def _converted(self, parameter: Parameter, value: Any) -> Any:
+        assert parameter.convert is not None
+        try:
+            return parameter.convert(value)
+        except msgspec.ValidationError as error:
+            raise self._misfit(parameter, *_said(str(error))) from error
+        except RecursionError:
+            raise self._misfit(parameter, "", "it nests too deep, or contains itself") from None
+
+    def _misfit(self, parameter: Parameter, place: str, reason: str) -> Fault:
+        at = f" {place}" if place else ""
+        return Fault("Client.Arguments", f"{self._where}: argument {parameter.name!r}{at}: {reason}")
+
+    def _wrong_number(self, given: int) -> Fault:
+        named = ", ".join(parameter.name if parameter.required else f"{parameter.name}=" for parameter in self.parameters)
+        if self._rest is not None:
+            named += f"{', ' if named else ''}*{self._rest.name}"
+        takes = f"{self._where}({named})"
+        if given < self._least:
+            missing = ", ".join(repr(p.name) for p in self.parameters[given:] if p.required)
+            return Fault("Client.Arguments", f"{takes}: {given} arguments were given; missing: {missing}")
+        return Fault("Client.Arguments", f"{takes}: {given} arguments were given, {given - self._most} too many")
+
+
+def signature_of(function: Callable[..., Any], where: str) -> tuple[inspect.Signature, dict[str, Any]]:
+    """The signature of a function and its annotations, those that are text made into what they name.
+
+    A builtin that does not tell its signature takes any arguments.
+    """
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return inspect.Signature([inspect.Parameter("arguments", inspect.Parameter.VAR_POSITIONAL)]), {}
+    plain = _plain_function(function)
+    try:
+        return signature, typing.get_type_hints(plain, include_extras=True)
+    except Exception:
+        pass
+    # One of them cannot be made out; which one?
+    hints: dict[str, Any] = {}
+    scope = getattr(plain, "__globals__", {})
+    texts = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+    for name, annotation in texts.items():
+        if annotation is inspect.Parameter.empty:
+            continue
+        holder = types.SimpleNamespace(__annotations__={name: annotation})
+        try:
+            hints.update(typing.get_type_hints(holder, scope, include_extras=True))
+        except Exception as error:
+            raise TypeError(
+                f"{where}: the annotation {annotation!r} of {name!r} cannot be made out ({error}); "
+                "its names have to be there at run time, in the module of the function: not under TYPE_CHECKING "
+                "nor inside another function"
+            ) from error
+    return signature, hints
+
+
+def _plain_function(function: Any) -> Any:
+    """The function that has the annotations, below partials, methods, wrappers and callable objects."""
+    while True:
+        if isinstance(function, (functools.partial, functools.partialmethod)):
+            function = function.func
+        elif inspect.ismethod(function):
+            function = function.__func__
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        elif inspect.isroutine(function):
+            return function
+        else:
+            function = type(function).__call__
+
+
+def _from_call(annotation: Any) -> Callable[[Any], Any] | None:
+    """How a parameter of this annotation is filled from the call; None if the caller fills it.
+
+    Call and Exchange say so by `__from_call__`, and so may a class of anybody's; `Call | None` means Call.
+    """
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        others = [one for one in typing.get_args(annotation) if one is not type(None)]
+        annotation = others[0] if len(others) == 1 else None
+    fill = getattr(annotation, "__from_call__", None) if isinstance(annotation, type) else None
+    return typing.cast("Callable[[Any], Any] | None", fill)
+
+
+def converter(annotation: Any) -> Convert | None:
+    """A function that converts a value to `annotation`, or raises msgspec.ValidationError; None if anything will do.
+
+    A value that is of the annotated class already is given back as it is, containers of containers too; what has to be built
+    or looked into is copied.
+    """
+    if annotation in (inspect.Parameter.empty, Any, object):
+        return None
+    depth = _levels(msgspec.inspect.type_info(annotation), ())
+    passes = _class_of(annotation)
+    # bool is a subclass of int, and no number on the wire.
+    refused = bool if passes is not None and passes is not bool and issubclass(bool, passes) else None
+
+    def convert(value: Any) -> Any:
+        if passes is not None and isinstance(value, passes) and value.__class__ is not refused:
+            return value
+        if value is undefined:
+            value = None  # what ActionScript makes of it when it is passed to a typed parameter
+        if depth and isinstance(value, (list, dict, tuple)):
+            _check_copy(value, depth)
+        return msgspec.convert(value, annotation, builtin_types=NATIVE, dec_hook=_build)
+
+    return convert
+
+
+def _class_of(annotation: Any) -> type | None:
+    """The class whose instances pass as they are, None if there is none to ask by `isinstance`."""
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        others = [one for one in typing.get_args(annotation) if one is not type(None)]
+        annotation = others[0] if len(others) == 1 else None
+    if not isinstance(annotation, type) or typing.is_typeddict(annotation) or typing.get_origin(annotation) is not None:
+        return None
+    try:
+        isinstance(None, annotation)
+    except TypeError:  # a protocol that cannot be checked at run time
+        return None
+    return annotation
+
+
+def _build(wanted: type, value: Any) -> Any:
+    """For the classes that msgspec does not build: an instance passes, a pydantic model validates, anything else does not fit."""
+    if isinstance(value, wanted):
+        return value
+    validate = getattr(wanted, "model_validate", None)
+    if validate is None or not isinstance(value, dict):
+        raise ValueError(f"Expected `{wanted.__name__}`, got `{type(value).__name__}`")
+    try:
+        return validate(value)
+    except ValueError as error:
+        first: Any = next(iter(getattr(error, "errors", list)()), None)
+        if first is None:
+            raise
+        place = ".".join(str(part) for part in first["loc"])
+        raise ValueError(f"{place}: {first['msg']}") from None
+
+
+def _levels(info: Any, above: tuple[Any, ...]) -> int:
+    """How many levels of containers and objects msgspec builds anew for a type: 0 for a number, 2 for `list[list[Any]]`."""
+    if any(info is one for one in above):
+        return ANY_DEPTH
+    above = (*above, info)
+    parts: list[Any] = []
+    own = 1
+    if isinstance(info, msgspec.inspect.UnionType):
+        own, parts = 0, list(info.types)
+    elif isinstance(info, msgspec.inspect.Metadata):
+        own, parts = 0, [info.type]
+    elif isinstance(info, msgspec.inspect.TupleType):
+        parts = list(info.item_types)
+    elif isinstance(info, msgspec.inspect.DictType):
+        parts = [info.key_type, info.value_type]
+    elif hasattr(info, "item_type"):
+        parts = [info.item_type]
+    elif hasattr(info, "fields"):
+        parts = [field.type for field in info.fields]
+    else:
+        return 0
+    return min(ANY_DEPTH, own + max((_levels(part, above) for part in parts), default=0))
+
+
+def _check_copy(value: Any, depth: int) -> None:
+    """Refuse a value whose copy, `depth` levels deep, would have no end or be much larger than the value is."""
+    seen: set[int] = set()
+    inside = {id(value)}
+    open_: list[Any] = [value]
+    path: list[Iterator[Any]] = [_items(value)]
+    repeats = 0
+    while path:
+        for item in path[-1]:
+            if not isinstance(item, (list, dict, tuple)):
+                continue
+            number = id(item)
+            if number in inside:
+                raise msgspec.ValidationError("it contains itself, and so it cannot be converted")
+            if len(path) >= depth:
+                continue
+            if number in seen:
+                repeats += 1 + len(item)
+                if repeats > REPEATS:
+                    raise msgspec.ValidationError(f"it repeats more than {REPEATS} values, each of which would be copied")
+            seen.add(number)
+            inside.add(number)
+            open_.append(item)
+            path.append(_items(item))
+            break
+        else:
+            path.pop()
+            inside.discard(id(open_.pop()))
+
+
+def _items(value: Any) -> Iterator[Any]:
+    return iter(value.values()) if isinstance(value, dict) else iter(value)
+
+
+def _said(message: str) -> tuple[str, str]:
+    """What msgspec says, as place and reason: ("$.lines[2].quantity", "expected int, got str")."""
+    place = ""
+    found = _PLACE.search(message)
+    if found is not None:
+        message, place = message[: found.start()], found[1].replace("`", "")
+    message = printable(message.replace("`", ""))
+    return printable(place), message[:1].lower() + message[1:]
+
+
+def type_name(annotation: Any) -> str:
+    """An annotation as it is written, for people: "list[int]", "" for none."""
+    if annotation in (inspect.Parameter.empty, inspect.Signature.empty):
+        return ""
+    if annotation is type(None) or annotation is None:
+        return "None"
+    if isinstance(annotation, type) and typing.get_origin(annotation) is None:
+        return annotation.__qualname__
+    return str(annotation).replace("typing.", "")

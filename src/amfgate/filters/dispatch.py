@@ -1,0 +1,38 @@
+"""The last filter: each call of the packet through the actions, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from logging import INFO
+from time import perf_counter
+from typing import Any
+
+from ..actions import default_actions
+from ..log import logger
+from ..pipeline import Exchange, Pipeline
+
+
+class Dispatch:
+    """Puts each call that has no answer yet through `actions`, by default `find, authorize, bind, invoke, adapt`.
+
+    One call's fault is that call's; the next one is served.  Calls of one packet are served in their order, in this
+    thread.
+    """
+
+    def __init__(self, actions: Iterable[Any] | None = None) -> None:
+        self.pipeline = Pipeline(default_actions() if actions is None else actions)
+
+    def on_request(self, exchange: Exchange) -> None:
+        run = self.pipeline.run
+        if logger.isEnabledFor(INFO):
+            for call in exchange.calls:
+                started = perf_counter()
+                run(call)
+                call.seconds = perf_counter() - started
+        else:
+            for call in exchange.calls:
+                run(call)
+        exchange.answer()
+
+    def __repr__(self) -> str:
+        return f"Dispatch({self.pipeline!r})"

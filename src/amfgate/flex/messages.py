@@ -1,0 +1,158 @@
+"""The long Flex messages: their names and members, and the replies that a server makes.
+
+A message is a `TypedObject` whose alias is one of the names below (or a `SmallMessage`), as the decoder gives it.
+Clients leave members out and add others, so nothing here insists on any of them.
+
+    def on_message(message):
+        if kind_of(message) == "CommandMessage" and message.get("operation") == PING:
+            return acknowledge(message, None)
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any, Final
+
+from ..types import TypedObject
+from .small import SmallMessage
+
+PACKAGE: Final = "flex.messaging.messages."
+
+# Operations of a CommandMessage.
+SUBSCRIBE: Final = 0
+UNSUBSCRIBE: Final = 1
+POLL: Final = 2
+CLIENT_SYNC: Final = 4
+PING: Final = 5
+CLUSTER_REQUEST: Final = 7
+LOGIN: Final = 8
+LOGOUT: Final = 9
+SUBSCRIPTION_INVALIDATE: Final = 10
+MULTI_SUBSCRIBE: Final = 11
+DISCONNECT: Final = 12
+TRIGGER_CONNECT: Final = 13
+UNKNOWN_OPERATION: Final = 10000
+
+# Names in a message's `headers`.
+FLEX_CLIENT_ID: Final = "DSId"
+ENDPOINT: Final = "DSEndpoint"
+MESSAGING_VERSION: Final = "DSMessagingVersion"
+REMOTE_CREDENTIALS: Final = "DSRemoteCredentials"
+REMOTE_CREDENTIALS_CHARSET: Final = "DSRemoteCredentialsCharset"
+
+_COMMON: Final[dict[str, Any]] = {
+    "body": None,
+    "clientId": None,
+    "destination": None,
+    "headers": None,
+    "messageId": None,
+    "timestamp": 0,
+    "timeToLive": 0,
+}
+_ASYNC: Final[dict[str, Any]] = {**_COMMON, "correlationId": None}
+
+DEFAULTS: Final[dict[str, dict[str, Any]]] = {
+    "AsyncMessage": _ASYNC,
+    "AcknowledgeMessage": _ASYNC,
+    "CommandMessage": {**_ASYNC, "operation": UNKNOWN_OPERATION, "messageRefType": None},
+    "ErrorMessage": {
+        **_ASYNC,
+        "extendedData": None,
+        "faultCode": None,
+        "faultDetail": None,
+        "faultString": None,
+        "rootCause": None,
+    },
+    "HTTPMessage": {
+        **_COMMON,
+        "contentType": "application/x-www-form-urlencoded",
+        "httpHeaders": None,
+        "method": "GET",
+        "recordHeaders": False,
+        "remotePassword": None,
+        "remoteUsername": None,
+        "url": None,
+    },
+    "RemotingMessage": {**_COMMON, "operation": None, "source": None},
+}
+"""The members of each kind of message, with what a Flex client gives them when it is made."""
+
+_KINDS: Final[dict[str, str]] = {PACKAGE + kind: kind for kind in DEFAULTS}
+for _short, _kind in (("DSA", "AsyncMessage"), ("DSC", "CommandMessage"), ("DSK", "AcknowledgeMessage")):
+    for _alias in (_short, f"{PACKAGE}{_kind}Ext", f"flex.messaging.io.{_kind}Ext"):
+        _KINDS[_alias] = _kind
+del _short, _kind, _alias
+
+
+def kind_of(value: Any) -> str | None:
+    """ "RemotingMessage", "CommandMessage" and so on, for a small message too; None for what is no Flex message."""
+    return _KINDS.get(value.alias) if isinstance(value, TypedObject) else None
+
+
+def complete(message: TypedObject) -> TypedObject:
+    """Give a message the members that it came without, with their defaults; the same object again.
+
+    ValueError for what is no Flex message.
+    """
+    kind = kind_of(message)
+    if kind is None:
+        raise ValueError(f"not a Flex message: {getattr(message, 'alias', message)!r}")
+    for name, default in DEFAULTS[kind].items():
+        message.setdefault(name, default)
+    return message
+
+
+def new_id() -> str:
+    """A fresh random id (UUID version 4) as Flex writes it: upper case."""
+    digits = f"{int.from_bytes(os.urandom(16), 'big') & _RANDOM_BITS | _VERSION_4:032X}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+# The bits of a UUID that RFC 9562 (5.4) leaves to chance, and those that say "random".
+_RANDOM_BITS: Final = 0xFFFFFFFF_FFFF_0FFF_3FFF_FFFFFFFFFFFF
+_VERSION_4: Final = 0x00000000_0000_4000_8000_000000000000
+
+
+def acknowledge(request: TypedObject, body: Any, *, small: bool = False) -> TypedObject:
+    """The AcknowledgeMessage that answers `request` with the result `body`.
+
+    It correlates to the request's messageId, keeps its clientId (a new one if it had none), and goes to no destination.
+    `small` makes it a DSK, for clients that said they read small messages.
+    """
+    members = _reply(request, body)
+    if small:
+        return SmallMessage("DSK", members)
+    return TypedObject(PACKAGE + "AcknowledgeMessage", members)
+
+
+def error(
+    request: TypedObject,
+    code: str,
+    description: str,
+    *,
+    details: str = "",
+    root_cause: Any = None,
+    extended_data: Any = None,
+) -> TypedObject:
+    """The ErrorMessage that answers `request`; the arguments are those of `amfgate.Fault`."""
+    members = _reply(request, None)
+    members["extendedData"] = extended_data
+    members["faultCode"] = code
+    members["faultDetail"] = details
+    members["faultString"] = description
+    members["rootCause"] = root_cause
+    return TypedObject(PACKAGE + "ErrorMessage", members)
+
+
+def _reply(request: TypedObject, body: Any) -> dict[str, Any]:
+    return {
+        "body": body,
+        "clientId": request.get("clientId") or new_id(),
+        "correlationId": request.get("messageId"),
+        "destination": None,
+        "headers": {},
+        "messageId": new_id(),
+        "timestamp": time.time_ns() // 1_000_000,
+        "timeToLive": 0,
+    }

@@ -1,0 +1,379 @@
+"""What can be called: services, the rules of what they expose, and what targets mean.
+
+The rule of exposure is deny by default, and it is applied once, when a registry is built: a table of targets comes out,
+and a request can reach what is in the table and nothing else.  No name that came over the wire is ever handed to
+`getattr`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, TypeVar
+
+from .arguments import Binder, type_name
+from .errors import Fault
+from .log import logger
+
+T = TypeVar("T")
+
+SERVICE: Final = "__amfgate_service__"
+REQUIRES: Final = "__amfgate_requires__"
+
+_FUNCTIONS: Final = (
+    types.FunctionType,
+    types.MethodType,
+    types.BuiltinFunctionType,
+    functools.partial,
+    functools._lru_cache_wrapper,
+)
+
+
+def service(name: str) -> Callable[[T], T]:
+    """Give a class or a function the name by which clients call it.
+
+        @amfgate.service("catalog")
+        class Catalog:
+            def page(self, number: int): ...
+
+        amfgate.Gateway(app, [Catalog()])
+
+    In such a list an instance is taken as it is, and a class whose constructor needs no arguments is instantiated.  Methods that
+    a service inherits are exposed only from a base that is itself decorated.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f'@amfgate.service needs the name by which clients call it: @amfgate.service("{_called(name)}")')
+    check_name(name)
+
+    def mark(thing: T) -> T:
+        setattr(thing, SERVICE, name)
+        return thing
+
+    return mark
+
+
+def requires(*needed: str | Callable[[Any], Any]) -> Callable[[T], T]:
+    """Let a method, or all methods of a class, be called only by some: a role, or a question asked about the user.
+
+        @amfgate.requires("editor")
+        def publish(self, page): ...
+
+        @amfgate.requires(lambda user: user.is_staff)
+        def totals(self): ...
+
+    The roles of a user are `user.roles` or `user["roles"]`, or the user itself where it is a set, list or tuple.
+    A function is called with the user; one whose first parameter is named `call` gets the Call, and is asked also when
+    there is no user.  Without an argument any user will do.  Of several, and of several decorators, all have to agree.
+
+    Nobody is let in as `Client.Authentication` when there is no user, as `Client.Authorization` when it is the wrong one.
+    """
+    if len(needed) == 1 and (inspect.isfunction(needed[0]) or inspect.isclass(needed[0])) and not _is_predicate(needed[0]):
+        raise TypeError("@amfgate.requires is written with brackets: @amfgate.requires() for any user")
+    requirements = tuple(Requirement(one) for one in needed) or (Requirement(None),)
+
+    def mark(thing: T) -> T:
+        setattr(thing, REQUIRES, (*getattr(thing, REQUIRES, ()), *requirements))
+        return thing
+
+    return mark
+
+
+class Requirement:
+    """One condition of `@amfgate.requires`: a role, a predicate, or None for any user."""
+
+    __slots__ = ("about_call", "needed")
+
+    def __init__(self, needed: str | Callable[[Any], Any] | None) -> None:
+        if needed is not None and not isinstance(needed, str) and not callable(needed):
+            raise TypeError(f"@amfgate.requires takes names of roles and functions, not {needed!r}")
+        self.needed = needed
+        self.about_call = callable(needed) and _first_parameter(needed) == "call"
+
+    def check(self, call: Any) -> None:
+        """Raise the Fault that keeps `call` out, if it does."""
+        needed, user = self.needed, call.user
+        if callable(needed):
+            allowed = needed(call) if self.about_call else user is not None and needed(user)
+        else:
+            allowed = user is not None and (needed is None or needed in roles_of(user))
+        if allowed:
+            return
+        if user is None:
+            raise Fault("Client.Authentication", "this call needs a user who is logged in")
+        raise Fault("Client.Authorization", "the user may not make this call")
+
+    def __repr__(self) -> str:
+        return "any user" if self.needed is None else repr(self.needed) if isinstance(self.needed, str) else _called(self.needed)
+
+
+def roles_of(user: Any) -> Any:
+    """The roles of a user, as a container of names: see `requires`."""
+    roles = user if isinstance(user, (set, frozenset, list, tuple)) else None
+    if isinstance(user, Mapping):
+        roles = user.get("roles")
+    elif roles is None:
+        roles = getattr(user, "roles", None)
+    if isinstance(roles, str):
+        return (roles,)
+    return () if roles is None else roles
+
+
+class Method:
+    """One thing that can be called: the function, how arguments are fitted to it, who may call it."""
+
+    __slots__ = ("bind", "description", "function", "requires", "target")
+
+    def __init__(self, target: str, function: Callable[..., Any], requirements: tuple[Requirement, ...]) -> None:
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError(
+                f"{target} is an async def; services are called as plain functions, by threads. Make it a def, or call "
+                "it from one: def name(...): return asyncio.run(...)"
+            )
+        self.target = target
+        self.function = function
+        self.requires = requirements
+        self.bind = Binder(function, target)
+        self.description = inspect.getdoc(function) or ""
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "name": self.target,
+            "description": self.description,
+            "arguments": [
+                {"name": parameter.name, "required": parameter.required, "type": parameter.type_name}
+                for parameter in self.bind.parameters
+            ],
+            "returns": type_name(self.bind.returns),
+            "requires": [repr(requirement) for requirement in self.requires],
+        }
+
+    def __repr__(self) -> str:
+        return f"<Method {self.target}>"
+
+
+class ServiceRegistry:
+    """The services of a gateway: a table from targets to methods.
+
+    `services` maps names to objects, functions or modules, or is an iterable of what `@amfgate.service` decorated:
+
+        ServiceRegistry({"catalog": Catalog(), "math.add": add, "tools": tools_module})
+
+    Exposed are: of an object, the public methods that its class defines, or a base that is itself a `@service`; a
+    function; of a module, the functions in its `__all__`.  Never: names that start with `_`, attributes of
+    attributes, properties, nested classes.  A class in place of an instance, a module without `__all__` and an
+    `async def` are a TypeError that says what to do.
+
+    A target is the name of a service and of a method, with dots or slashes: `catalog.page`, `catalog/page`.  Names may
+    be nested (`com.shop.catalog`); where two services could be meant, the longer name is.  `targets` gives other names to
+    targets (`{"Old.getScores": "scores.top"}`); `case_insensitive` finds `CATALOG.Page` too, as PHP did.
+    """
+
+    def __init__(
+        self,
+        services: Mapping[str, Any] | Iterable[Any] | ServiceRegistry = (),
+        *,
+        targets: Mapping[str, str] | None = None,
+        case_insensitive: bool = False,
+    ) -> None:
+        self._services: dict[str, Any] = {}
+        self._aliases: dict[str, str] = {}
+        self.case_insensitive = bool(case_insensitive)
+        if isinstance(services, ServiceRegistry):
+            self._services.update(services._services)
+            self._aliases.update(services._aliases)
+            self.case_insensitive = self.case_insensitive or services.case_insensitive
+        else:
+            for name, thing in _named(services):
+                self._put(name, thing)
+        for alias, target in (targets or {}).items():
+            self._aliases[_canonical(alias)] = _canonical(target)
+        self._build()
+
+    def add(self, name: str, thing: Any) -> None:
+        """Register one more service.  Requests that are under way do not notice."""
+        before = dict(self._services)
+        self._put(name, thing)
+        try:
+            self._build()
+        except BaseException:
+            self._services = before
+            raise
+
+    def find(self, target: str) -> Method | None:
+        """The method that `target` names, None for none."""
+        method = self._methods.get(target)
+        if method is None:
+            target = target.replace("/", ".")
+            method = self._methods.get(target)
+            if method is None and self.case_insensitive:
+                method = self._folded.get(target.casefold())
+        return method
+
+    def knows(self, name: str) -> bool:
+        """Is there a service, or a group of functions, of this name?"""
+        name = name.replace("/", ".")
+        return name in self._names or self.case_insensitive and name.casefold() in self._names
+
+    def describe(self, name: str | None = None) -> list[dict[str, Any]]:
+        """All methods, or those of one service, by target: name, description, arguments, returns, requires."""
+        start = None if name is None else _canonical(name) + "."
+        return [
+            method.describe()
+            for target, method in sorted(self._methods.items())
+            if target == method.target and (start is None or target.startswith(start))
+        ]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(target for target, method in self._methods.items() if target == method.target))
+
+    def __len__(self) -> int:
+        return sum(target == method.target for target, method in self._methods.items())
+
+    def __contains__(self, target: object) -> bool:
+        return isinstance(target, str) and self.find(target) is not None
+
+    def __repr__(self) -> str:
+        return f"ServiceRegistry([{', '.join(map(repr, sorted(self._services)))}])"
+
+    def _put(self, name: str, thing: Any) -> None:
+        check_name(name)
+        name = _canonical(name)
+        if name in self._services:
+            raise ValueError(f"there are two services named {name!r}")
+        self._services[name] = thing
+
+    def _build(self) -> None:
+        """Make the tables anew, and put them in place at the end, each in one step."""
+        methods: dict[str, Method] = {}
+        names: set[str] = set()
+        # Shorter names first: what a longer one exposes takes the place of it.
+        for name in sorted(self._services, key=lambda name: name.count(".")):
+            exposed = expose(name, self._services[name])
+            names.add(name if exposed is not None else name.rpartition(".")[0])
+            if exposed is None:
+                methods[name] = Method(name, self._services[name], getattr(self._services[name], REQUIRES, ()))
+            elif not exposed:
+                logger.warning("the service %r exposes no methods: see amfgate.ServiceRegistry for what it takes", name)
+            else:
+                methods.update((method.target, method) for method in exposed)
+        folded: dict[str, Method] = {}
+        if self.case_insensitive:
+            names.update([name.casefold() for name in names])
+            for target, method in methods.items():
+                other = folded.setdefault(target.casefold(), method)
+                if other is not method:
+                    raise ValueError(f"{other.target} and {target} are one target without regard to case")
+        for alias, target in self._aliases.items():
+            found = methods.get(target)
+            if found is None and self.case_insensitive:
+                found = folded.get(target.casefold())
+            if found is None or found.target != target and target in self._aliases:
+                raise ValueError(f"targets: {alias!r} stands for {target!r}, which no service exposes")
+            if alias in methods:
+                raise ValueError(f"targets: {alias!r} is a method already; it cannot stand for {target!r} too")
+            methods[alias] = found
+            folded.setdefault(alias.casefold(), found)
+        names.discard("")
+        self._methods = methods
+        self._folded = folded
+        self._names = names
+
+
+def check_name(name: Any) -> None:
+    """A service's name is words with dots or slashes between; none may be empty or start with `_`."""
+    if not isinstance(name, str):
+        raise TypeError(f"a service's name is text, not {name!r}")
+    if any(not word or word.startswith("_") for word in _canonical(name).split(".")):
+        raise ValueError(f"{name!r} cannot name a service: each of its words needs a letter first, and `_` is private")
+
+
+def expose(name: str, thing: Any) -> list[Method] | None:
+    """The methods that a service of this name exposes; None if it is a function, which is called by the name alone."""
+    if isinstance(thing, type):
+        raise TypeError(f"the service {name!r} is the class {thing.__name__}; register an instance: {thing.__name__}()")
+    if isinstance(thing, types.ModuleType):
+        return list(_module_methods(name, thing))
+    if isinstance(thing, _FUNCTIONS) or inspect.isroutine(thing):
+        return None
+    cls = type(thing)
+    if cls.__module__ == "builtins":
+        raise TypeError(f"the service {name!r} is {thing!r}; a service is an object of a class of yours, a function or a module")
+    methods = list(_object_methods(name, thing, cls))
+    return None if not methods and callable(thing) else methods
+
+
+def _module_methods(name: str, module: types.ModuleType) -> Iterator[Method]:
+    listed = getattr(module, "__all__", None)
+    if listed is None:
+        raise TypeError(
+            f"the service {name!r} is the module {module.__name__}, which has no __all__; list there the functions that may be called"
+        )
+    for word in listed:
+        thing = getattr(module, word)
+        if word.startswith("_") or isinstance(thing, (type, types.ModuleType)) or not callable(thing):
+            continue
+        yield Method(f"{name}.{word}", thing, getattr(thing, REQUIRES, ()))
+
+
+def _object_methods(name: str, thing: Any, cls: type) -> Iterator[Method]:
+    shared: tuple[Requirement, ...] = getattr(cls, REQUIRES, ())
+    done: set[str] = set()
+    for base in cls.__mro__:
+        exposes = base is cls or SERVICE in vars(base)
+        for word, attribute in vars(base).items():
+            if word in done:
+                continue
+            done.add(word)  # also when it is not exposed: what a class hides, its bases do not show
+            if exposes and not word.startswith("_") and _is_method(attribute):
+                inner = getattr(attribute, "__func__", None)
+                own = getattr(attribute, REQUIRES, ()) or getattr(inner, REQUIRES, ())
+                yield Method(f"{name}.{word}", attribute.__get__(thing, cls), (*shared, *own))
+
+
+def _is_method(attribute: Any) -> bool:
+    """Is this what `def` makes in a class body?  Not a property, a nested class, nor an object that happens to be callable."""
+    inner = getattr(attribute, "__func__", attribute)
+    if isinstance(inner, type) or not hasattr(type(attribute), "__get__") or hasattr(type(attribute), "__set__"):
+        return False
+    return callable(attribute) or isinstance(attribute, (staticmethod, classmethod, functools.partialmethod))
+
+
+def _named(services: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(services, Mapping):
+        yield from services.items()
+        return
+    if isinstance(services, str) or not isinstance(services, Iterable):
+        raise TypeError(f"services are a mapping of names to objects, or a list of @amfgate.service ones, not {services!r}")
+    for thing in services:
+        name = getattr(thing, SERVICE, None)
+        if name is None:
+            raise TypeError(
+                f'{thing!r} has no name: decorate it with @amfgate.service("name"), or give a mapping {{"name": service}}'
+            )
+        if isinstance(thing, type):
+            try:
+                thing = thing()
+            except TypeError as error:
+                raise TypeError(f"the service {name!r} needs arguments to be made; put an instance in the list ({error})") from error
+        yield name, thing
+
+
+def _canonical(target: str) -> str:
+    return target.replace("/", ".")
+
+
+def _called(thing: Any) -> str:
+    return getattr(thing, "__name__", None) or type(thing).__name__
+
+
+def _first_parameter(function: Any) -> str | None:
+    try:
+        return next(iter(inspect.signature(function).parameters), None)
+    except (TypeError, ValueError):
+        return None
+
+
+def _is_predicate(thing: Any) -> bool:
+    return _first_parameter(thing) not in (None, "self")

@@ -1,0 +1,495 @@
+"""Flash programs call the gateway: run by Ruffle, in headless Chromium, over HTTP.
+
+One is of ActionScript 3 (haxe/Main.hx, compiled by Haxe), one of ActionScript 2 (as2.py).  They make all their calls
+in one run, which takes a few seconds; each test here looks at one of them: what reached the service, what came back
+to the program, and in places the bytes between.  What install.sh could not bring is a reason to skip these tests,
+in its words; with AMFGATE_REQUIRE_CLIENTS=1 it is a failure.
+
+Values as the ActionScript 3 program describes them: {"undefined": true}, {"Number": "NaN"}, {"Date": milliseconds}, {"XML": text},
+{"ByteArray": hex}, {"Vector": class, "items": …}, {"Dictionary": pairs}, {"class": alias, …}, {"Array": members,
+"length": n} for an array with holes or names, {"seen": n} for the nth object met in this value.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import flash_app
+import pytest
+import waitress
+from waitress import wasyncore
+
+import amfgate
+
+pytestmark = pytest.mark.clients
+
+HERE = Path(__file__).parent
+SECONDS = 30  # for both programs; they need about four
+UNDEFINED = {"undefined": True}
+LONG = "0123456789" * 7000
+
+
+@dataclass
+class Run:
+    """One run of the programs: their reports by case, what the service got by case, the packets, and the log."""
+
+    reports: dict[str, Any]
+    arrived: dict[str, Any]
+    packets: list[flash_app.Packet]
+    log: list[str]
+
+    def report(self, case: str) -> str:
+        """What a program said about a case, as JSON text, in which 1 and true differ."""
+        assert case in self.reports, f"nothing about {case!r}.\n{self.story()}"
+        return text(self.reports[case])
+
+    def packet(self, part: str) -> flash_app.Packet:
+        """The one packet whose request holds this text."""
+        [packet] = [packet for packet in self.packets if part.encode() in packet.request]
+        return packet
+
+    def story(self) -> str:
+        packets = [
+            f"sent {packet.request[:200].hex()}\n got {packet.reply[:200].hex()}" for packet in self.packets[-3:]
+        ]
+        return "\n".join(["browser:", *self.log[-40:], "last packets:", *packets])
+
+
+def text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def canonical(value: Any) -> Any:
+    """In which 1, 1.0 and True differ, and the order of members does not count: Ruffle does not keep it."""
+    if isinstance(value, dict):
+        members = sorted((repr(key), canonical(item)) for key, item in value.items())
+        return [type(value).__name__, getattr(value, "count", None), members]
+    if type(value) is list:
+        return [canonical(item) for item in value]
+    return repr(value)
+
+
+@contextmanager
+def serving(app: Any) -> Iterator[int]:
+    """`app` on waitress, on a free port of 127.0.0.1; everything closed and every thread ended afterwards."""
+    sockets: dict[int, Any] = {}
+    server = waitress.create_server(app, map=sockets, host="127.0.0.1", port=0, threads=4)
+    loop = threading.Thread(target=server.run, name="waitress")
+    loop.start()
+    try:
+        yield server.effective_port
+    finally:
+        # In the loop's own thread, which ends with its last socket.
+        server.trigger.pull_trigger(lambda: wasyncore.close_all(sockets))
+        loop.join(10)
+        server.task_dispatcher.shutdown()
+    assert not loop.is_alive()
+
+
+def left_out() -> str:
+    """install.sh's line about what is missing; empty when everything is there."""
+    bash = shutil.which("bash")
+    if bash is None:
+        return "left out: the tests of tests/clients/test_ruffle.py, for want of bash"
+    return subprocess.run([bash, HERE / "install.sh", "--check"], stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    reason = left_out()
+    if reason and os.environ.get("AMFGATE_REQUIRE_CLIENTS") == "1":
+        pytest.fail(reason)
+    if reason:
+        pytest.skip(reason)
+
+    folder = tmp_path_factory.mktemp("clients")
+    swf = folder / "as3.swf"
+    haxe = [
+        "haxe",
+        "-cp",
+        str(HERE / "haxe"),
+        "-main",
+        "Main",
+        "-swf",
+        str(swf),
+        "-swf-version",
+        "15",
+        "-D",
+        "native-trace",
+    ]
+    built = subprocess.run(haxe, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+    assert built.returncode == 0, built.stdout
+
+    probe = flash_app.Probe()
+    app = flash_app.wrapped(swf, probe)
+    with serving(app) as port:
+        site = f"http://127.0.0.1:{port}/"
+        query = urlencode({"gateway": site + "amf", "give": ",".join(flash_app.give_methods())})
+        browser = ["node", str(HERE / "run.mjs"), shutil.which("chromium"), f"{site}?{query}", str(SECONDS)]
+        # The browser dies with run.mjs, but its profile would stay in TMPDIR if that were killed.
+        own = {**os.environ, "TMPDIR": str(folder)}
+        ran = subprocess.run(browser, capture_output=True, text=True, env=own, timeout=SECONDS + 30)
+    assert ran.returncode == 0, ran.stderr
+    outcome = json.loads(ran.stdout)
+    run = Run(outcome["reports"], probe.arrived, app.packets, outcome["log"])
+    assert outcome["ended"], f"a program did not end; the last report: {list(run.reports)[-1:]}\n{run.story()}"
+    return run
+
+
+# What NetConnection sends in AMF0: as it reaches the service, and as it comes back to the program.
+SENT_AS_AMF0 = [
+    ("int", 7, 7),
+    ("negative", -1, -1),
+    ("beyond29", 268435456, 268435456),
+    ("double", 1.5, 1.5),
+    ("whole double", 4294967296, 4294967296),
+    ("minus zero", -0.0, {"Number": "-0"}),
+    ("nan", float("nan"), {"Number": "NaN"}),
+    ("infinity", float("inf"), {"Number": "Infinity"}),
+    ("true", True, True),
+    ("false", False, False),
+    ("null", None, None),
+    ("undefined", amfgate.undefined, UNDEFINED),
+    ("string", "grüße ✓ 🎈", "grüße ✓ 🎈"),
+    ("empty string", "", ""),
+    ("long string", LONG, LONG),
+    # Each array is an ECMA array on the wire, the empty one too: those that are lists are lists to the service.
+    ("array", [1, "two", None, True], [1, "two", None, True]),
+    ("empty array", [], []),
+    ("nested arrays", [[1, 2], [3], []], [[1, 2], [3], []]),
+    ("array in object in array", [{"list": [{"deep": [1]}]}], [{"list": [{"deep": [1]}]}]),
+    (
+        "hole",
+        amfgate.EcmaArray({0: 1, 1: 2, 2: 3, 4: 5}, count=5),
+        {"Array": {"0": 1, "1": 2, "2": 3, "4": 5}, "length": 5},
+    ),
+    (
+        "associative array",
+        amfgate.EcmaArray({0: 1, 1: 2, "color": "red"}, count=2),
+        {"Array": {"0": 1, "1": 2, "color": "red"}, "length": 2},
+    ),
+    (
+        "object",
+        {"tags": ["x", "y"], "born": {"year": 1815}, "name": "Ada"},
+        {"tags": ["x", "y"], "born": {"year": 1815}, "name": "Ada"},
+    ),
+    ("empty object", {}, {}),
+    ("date", datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC), {"Date": 1000000000000}),
+    ("early date", datetime(1969, 12, 31, tzinfo=UTC), {"Date": -86400000}),
+    ("xml", amfgate.Xml('<a b="1"><c>ü</c></a>', legacy=True), {"XML": '<a b="1"><c>ü</c></a>'}),
+    ("point", {"x": 3, "y": 4}, {"x": 3, "y": 4}),  # Ruffle drops the alias
+    ("twice", [{"n": 1}, {"n": 1}], [{"n": 1}, {"n": 1}]),
+    ("bytes", amfgate.undefined, UNDEFINED),  # and these too
+]
+
+
+@pytest.mark.parametrize(("case", "arrived", "back"), SENT_AS_AMF0, ids=[case for case, _, _ in SENT_AS_AMF0])
+def test_sent_as_amf0(run: Run, case: str, arrived: Any, back: Any) -> None:
+    assert run.report(f"amf0.{case}") == text({"result": back})
+    assert canonical(run.arrived[f"amf0.{case}"]) == canonical(arrived)
+
+
+# What ByteArray.writeObject writes, in a packet of version 3.
+SENT_AS_AMF3 = [
+    ("int", 7, 7),
+    ("negative", -1, -1),
+    ("least int29", -268435456, -268435456),
+    ("beyond29", 268435456.0, 268435456),
+    ("double", 1.5, 1.5),
+    ("nan", float("nan"), {"Number": "NaN"}),
+    ("true", True, True),
+    ("null", None, None),
+    ("undefined", amfgate.undefined, UNDEFINED),
+    ("string", "grüße ✓ 🎈", "grüße ✓ 🎈"),
+    ("empty string", "", ""),
+    ("array", [1, "two", None, True], [1, "two", None, True]),
+    ("empty array", [], []),
+    (
+        "hole",
+        amfgate.EcmaArray({4: 5, 0: 1, 1: 2, 2: 3}, count=3),
+        {"Array": {"0": 1, "1": 2, "2": 3, "4": 5}, "length": 5},
+    ),
+    (
+        "associative array",
+        amfgate.EcmaArray({"color": "red", 0: 1, 1: 2}, count=2),
+        {"Array": {"0": 1, "1": 2, "color": "red"}, "length": 2},
+    ),
+    (
+        "object",
+        {"tags": ["x", "y"], "born": {"year": 1815}, "name": "Ada"},
+        {"tags": ["x", "y"], "born": {"year": 1815}, "name": "Ada"},
+    ),
+    ("date", datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC), {"Date": 1000000000000}),
+    ("xml", amfgate.Xml('<a b="1"><c>ü</c></a>'), {"XML": '<a b="1"><c>ü</c></a>'}),
+    ("point", flash_app.Point(1.5, "up"), {"class": "shop.Point", "x": 1.5, "y": "up"}),
+    (
+        "points",
+        [flash_app.Point(1, 2), flash_app.Point(3, 4)],
+        [{"class": "shop.Point", "x": 1, "y": 2}, {"class": "shop.Point", "x": 3, "y": 4}],
+    ),
+    ("twice", [{"n": 1}, {"n": 1}], [{"n": 1}, {"n": 1}]),
+    ("text twice", ["again", "again"], ["again", "again"]),
+    ("bytes", b"\x00\x01\x7f\x80\xff", {"ByteArray": "00017F80FF"}),
+    ("vector int", amfgate.Vector("int", [1, -2, 3]), {"Vector": "Vector.<int>", "items": [1, -2, 3], "fixed": False}),
+    (
+        "vector uint",
+        amfgate.Vector("uint", [0, 4294967295], fixed=True),
+        {"Vector": "Vector.<uint>", "items": [0, 4294967295], "fixed": True},
+    ),
+    (
+        "vector double",
+        amfgate.Vector("double", [0.5, -1.5]),
+        {"Vector": "Vector.<Number>", "items": [0.5, -1.5], "fixed": False},
+    ),
+    (
+        "vector object",
+        amfgate.Vector("object", [flash_app.Point(1.5, "up"), flash_app.Point(1.5, "up")], alias="shop.Point"),
+        {
+            "Vector": "Vector.<Point>",
+            "items": [{"class": "shop.Point", "x": 1.5, "y": "up"}, {"class": "shop.Point", "x": 1.5, "y": "up"}],
+            "fixed": False,
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("case", "arrived", "back"), SENT_AS_AMF3, ids=[case for case, _, _ in SENT_AS_AMF3])
+def test_sent_as_amf3(run: Run, case: str, arrived: Any, back: Any) -> None:
+    assert run.report(f"amf3.{case}") == text({"result": back})
+    assert canonical(run.arrived[f"amf3.{case}"]) == canonical(arrived)
+
+
+ROWS = [{"id": i, "name": f"row {i}", "price": i / 4, "sold": i % 2 == 0} for i in range(500)]
+
+
+@pytest.mark.parametrize("case", ["amf0.rows", "amf3.rows", "give.rows"])
+def test_500_rows(run: Run, case: str) -> None:
+    rows = json.loads(run.report(case))["result"]
+
+    assert rows == ROWS
+    assert rows[3] == {"id": 3, "name": "row 3", "price": 0.75, "sold": False}
+
+
+def test_500_rows_reach_the_service_as_a_list_of_dicts(run: Run) -> None:
+    assert type(run.arrived["amf0.rows"]) is list
+    assert run.arrived["amf0.rows"] == ROWS
+    assert run.arrived["amf3.rows"] == ROWS
+
+
+def test_a_dictionary_sent_as_amf3(run: Run) -> None:
+    arrived = run.arrived["amf3.dictionary"]
+    pairs = json.loads(run.report("amf3.dictionary"))["result"]["Dictionary"]
+
+    assert type(arrived) is amfgate.Dictionary
+    assert sorted((repr(key), value) for key, value in arrived.items()) == [
+        ("'text'", 1),
+        ("Point(x=1, y=2)", "point key"),
+    ]
+    assert sorted(pairs, key=str) == [["text", 1], [{"class": "shop.Point", "x": 1, "y": 2}, "point key"]]
+
+
+def test_arguments_become_what_the_service_is_annotated_with(run: Run) -> None:
+    assert run.report("typed") == text({"result": 17})
+    assert run.arrived["typed"] == [flash_app.Size(3, 4), flash_app.Size(1, 5)]
+
+
+# What services give, in reply to packets of version 0: all that Ruffle's NetConnection sends.
+GIVEN = [
+    ("none", None),
+    ("undefined", UNDEFINED),
+    ("true", True),
+    ("int", 7),
+    ("big", 9007199254740992),
+    ("float", 1.5),
+    ("minus_zero", {"Number": "-0"}),
+    ("nan", {"Number": "NaN"}),
+    ("infinity", {"Number": "-Infinity"}),
+    ("text", "grüße ✓ 🎈"),
+    ("long_text", "ü" * 40_000),
+    ("list", [1, "two", None, True]),
+    ("empty_list", []),
+    ("tuple", [1, [2, 3]]),
+    ("set", [5]),
+    ("range", [0, 1, 2]),
+    ("generator", ["a", "b"]),
+    ("dict", {"name": "Ada", "born": {"year": 1815}, "": "without a name", "tags": ["x", "y"]}),
+    ("empty_dict", {}),
+    ("number_keys", {"4": "four", "0": "zero"}),
+    ("ecma_array", {"Array": {"0": "a", "2": "c", "color": "red"}, "length": 3}),
+    ("moment", {"Date": 1000000000500}),
+    ("day", {"Date": -4861641600000}),
+    ("invalid_date", {"Date": {"Number": "NaN"}}),
+    ("xml", {"XML": '<a b="1">ü</a>'}),
+    ("element", {"XML": '<a b="1"><c>ü</c></a>'}),
+    # These go behind 11, as AMF3.
+    ("bytes", {"ByteArray": "00017F80FF"}),
+    ("photo", {"name": "me", "data": {"ByteArray": "0102"}, "sizes": [1, 2]}),
+    ("vector_int", {"Vector": "Vector.<int>", "items": [1, -2], "fixed": True}),
+    ("vector_uint", {"Vector": "Vector.<uint>", "items": [0, 4294967295], "fixed": False}),
+    ("vector_double", {"Vector": "Vector.<Number>", "items": [0.5, -1.5], "fixed": False}),
+    (
+        "vector_object",
+        {"Vector": "Vector.<Point>", "items": [{"class": "shop.Point", "x": 1, "y": 2}], "fixed": False},
+    ),
+    (
+        "points_and_bytes",
+        [{"class": "shop.Point", "x": 1, "y": 2}, {"class": "shop.Point", "x": 3, "y": {"ByteArray": "04"}}],
+    ),
+    ("point", {"class": "shop.Point", "x": 3, "y": 4}),
+    ("unknown_class", {"size": 10}),
+    ("dataclass", {"width": 3, "height": 4}),
+    ("namedtuple", {"left": "l", "right": "r"}),
+    ("collection", [1, 2]),
+    ("decimal", 12.5),
+    ("uuid", "12345678-1234-5678-1234-567812345678"),
+    ("enum", "red"),
+    ("duration", 60.5),
+    # Ruffle reads a reference of AMF0 as undefined: what is shared comes twice, and only a ring cannot.
+    ("shared", [{"n": 1}, {"n": 1}]),
+    ("ring", {"n": 1, "self": UNDEFINED}),
+    ("shared_and_bytes", [{"n": {"ByteArray": "01"}}, {"seen": 1}]),
+    ("ring_and_bytes", {"n": {"ByteArray": "01"}, "self": {"seen": 0}}),
+]
+
+
+@pytest.mark.parametrize(("method", "value"), GIVEN, ids=[method for method, _ in GIVEN])
+def test_given(run: Run, method: str, value: Any) -> None:
+    assert run.report(f"give.{method}") == text({"result": value})
+
+
+def test_every_method_of_give_is_tested() -> None:
+    elsewhere = {"rows", "dictionary", "too_big", "unsendable"}
+
+    assert {method for method, _ in GIVEN} | elsewhere == set(flash_app.give_methods())
+
+
+def test_a_dictionary_given(run: Run) -> None:
+    pairs = json.loads(run.report("give.dictionary"))["result"]["Dictionary"]
+
+    # ActionScript's Dictionary keeps no order, and its keys are compared as text.
+    assert sorted(pairs, key=str) == [["k", 1], [2, "two"], [True, "yes"]]
+
+
+def test_the_bytes_of_a_call_and_its_reply(run: Run) -> None:
+    packet = run.packet("give.photo")
+
+    assert packet.request.hex(" ") == (
+        "00 00 00 00 00 01 00 0a 67 69 76 65 2e 70 68 6f 74 6f 00 02 2f 31 00 00 00 05 0a 00 00 00 00"
+    )
+    assert packet.reply.hex(" ") == (
+        "00 00 00 00 00 01 00 0b 2f 31 2f 6f 6e 52 65 73 75 6c 74 00 04 6e 75 6c 6c 00 00 00 29 11 0a 0b 01"
+        " 09 6e 61 6d 65 06 05 6d 65 09 64 61 74 61 0c 05 01 02 0b 73 69 7a 65 73 09 05 01 04 01 04 02 01"
+    )
+
+
+def test_calls_of_one_frame_share_a_packet(run: Run) -> None:
+    packet = run.packet("batch.first")
+
+    assert packet.request[:6].hex(" ") == "00 00 00 00 00 04"
+    assert packet.reply[:6].hex(" ") == "00 00 00 00 00 04"
+    targets = (b"/1/onResult", b"/2/onStatus", b"/3/onResult", b"/4/onResult")
+    places = [packet.reply.index(target) for target in targets]
+    assert places == sorted(places)
+    assert run.report("batch.first") == text({"result": 1})
+    assert json.loads(run.report("batch.second"))["fault"]["code"] == "Server.ResourceNotFound"
+    assert run.report("batch.third") == text({"result": 3})
+    assert run.arrived["batch.unanswered"] == 4
+
+
+def fault(code: str, description: str, details: str = "", kind: str = "Fault") -> dict[str, Any]:
+    """The error object of a plain reply: each member as older clients read it, and as newer ones do."""
+    return {
+        "code": code,
+        "level": "error",
+        "description": description,
+        "details": details,
+        "type": kind,
+        "rootcause": None,
+        "faultCode": code,
+        "faultString": description,
+        "faultDetail": details,
+    }
+
+
+FAULTS = [
+    ("fault.unknown target", fault("Server.ResourceNotFound", "?")),
+    ("fault.private", fault("Server.ResourceNotFound", "?")),
+    ("fault.raised", fault("Shop.Declined", "card expired", "ask the bank")),
+    ("fault.crash", fault("Server.Processing", "The call failed; the log of the server says why.")),
+    ("fault.too few", fault("Client.Message.Encoding", "?")),
+    ("fault.too many", fault("Client.Message.Encoding", "?")),
+    ("fault.wrong type", fault("Client.Message.Encoding", "?")),
+    ("credentials.none", fault("Client.Authentication", "?")),
+    ("credentials.wrong", fault("Client.Authentication", "?")),
+    ("credentials.other role", fault("Client.Authorization", "?")),
+    ("give.too_big", fault("Server.Processing", "?")),
+    ("give.unsendable", fault("Server.Processing", "?")),
+]
+
+
+@pytest.mark.parametrize(("case", "expected"), FAULTS, ids=[case for case, _ in FAULTS])
+def test_faults(run: Run, case: str, expected: dict[str, Any]) -> None:
+    assert run.report(case) == text({"fault": expected})
+
+
+def test_a_fault_leaves_the_connection_good(run: Run) -> None:
+    assert run.report("fault.after") == text({"result": 3})
+
+
+def test_a_slash_in_the_target(run: Run) -> None:
+    assert run.report("fault.slash") == text({"result": 5})
+
+
+def test_what_is_not_the_gateways_is_flasks(run: Run) -> None:
+    # Flash shows a program nothing of an answer that is not 200.
+    assert run.report("fault.http") == text({"status": "NetConnection.Call.Failed"})
+
+
+def test_the_right_credentials(run: Run) -> None:
+    assert run.report("credentials.good") == text({"result": "open for Ada"})
+
+
+def test_a_header_of_the_reply(run: Run) -> None:
+    first, second = [packet for packet in run.packets if b"headers.append_to_url" in packet.request]
+
+    assert run.report("headers.append to url") == text({"result": "appended"})
+    assert run.report("headers.after") == text({"result": "appended"})
+    assert first.reply.startswith(b"\x00\x00\x00\x01\x00\x12AppendToGatewayUrl\x00\x00\x00\x00\x0a\x02\x00\x07?sid=42")
+    assert (first.query, second.query) == ("", "sid=42")
+
+
+# ActionScript 2: as it reaches the service, and as it comes back, by way of Ruffle's conversion to JavaScript.
+SENT_BY_AS2 = [
+    ("number", 1.5, 1.5),
+    ("text", "grüße ✓ 🎈", "grüße ✓ 🎈"),
+    ("true", True, True),
+    ("null", None, None),
+    ("undefined", amfgate.undefined, None),
+    ("dense array", [1, "two", None, True], [1, "two", None, True]),
+    ("empty array", [], []),
+    ("array in array", [[1, 2], [3]], [[1, 2], [3]]),
+    ("array in object", {"list": ["a", "b"]}, {"list": ["a", "b"]}),
+    ("holes", [1, amfgate.undefined, 3], [1, None, 3]),
+    ("associative array", amfgate.EcmaArray({0: "a", "color": "red"}, count=1), ["a"]),
+    ("date", datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC), {}),
+    ("xml", amfgate.Xml('<a b="1"><c>ü</c></a>', legacy=True), {}),
+    ("registered class", flash_app.Point(3, 4), {"x": 3, "y": 4}),
+    ("shared", [{"n": 1}, {"n": 1}], [{"n": 1}, {"n": 1}]),
+]
+
+
+@pytest.mark.parametrize(("case", "arrived", "back"), SENT_BY_AS2, ids=[case for case, _, _ in SENT_BY_AS2])
+def test_sent_by_as2(run: Run, case: str, arrived: Any, back: Any) -> None:
+    assert run.report(f"as2.{case}") == text({"result": back})
+    assert canonical(run.arrived[f"as2.{case}"]) == canonical(arrived)
