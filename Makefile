@@ -28,7 +28,7 @@ SANITIZE_TESTS ?= tests --ignore=tests/clients --ignore=tests/test_package.py --
 CAN_COMPILE = $(shell echo '\#include <Python.h>' | $${CC:-cc} -E -x c \
 	-I"$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_paths()["include"])')" - >/dev/null 2>&1 && echo yes)
 ifeq ($(origin AMFGATE_EXTENSIONS),undefined)
-AMFGATE_EXTENSIONS := $(if $(and $(CAN_COMPILE),$(wildcard src/amfgate/_encoder.pyx)),require,off)
+AMFGATE_EXTENSIONS := $(if $(and $(CAN_COMPILE),$(wildcard src/amfgate/_decoder.pyx)),require,off)
 endif
 export AMFGATE_EXTENSIONS
 
@@ -59,13 +59,13 @@ $(VENV)/.tools: pyproject.toml $(VENV)/.installed
 	@touch $@
 
 demo: $(VENV)/.installed
-	$(BIN)/python examples/demo/app.py --host $(HOST) --port $(PORT)
+	$(BIN)/python examples/demo/app.py --host $(HOST) --port $(PORT) $(ARGS)
 
 lint: $(VENV)/.tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(if $(wildcard src/amfgate/*.pyx),$(BIN)/cython-lint src/amfgate/*.pyx)
+	$(if $(wildcard src/amfgate/*.pyx),PATH="$(abspath $(BIN)):$$PATH" cython-lint src/amfgate/*.pyx)
 
 # The twins are compared within one run; the second run has the Python codec under everything else too.
 test: lint clients

@@ -41,7 +41,7 @@ def compiler_flags() -> list[str]:
 
 def extensions() -> list[Extension]:
     """Both twins, as Cython sources; none when the build is to be pure."""
-    if mode == "off":
+    if mode == "off" or not Path("src/amfgate/_decoder.pyx").exists():
         return []
     return [
         Extension(
@@ -51,7 +51,6 @@ def extensions() -> list[Extension]:
             extra_link_args=SANITIZERS if sanitize else [],
         )
         for name in ("_encoder", "_decoder")
-        if Path(f"src/amfgate/{name}.pyx").exists()
     ]
 
 

@@ -2,6 +2,7 @@
 
     python benchmarks/lessons.py                                  on this Python
     python benchmarks/lessons.py --python P --python Q            on several, side by side, with the verdicts
+    ... --output benchmarks/LESSONS.md                            the same as Markdown, with the conditions
 
 A PHP remoting gateway once took 1.6 s for a result set of 500 x 4.  Its filters called one another, its serializer
 called a helper object for every byte, looked names up globally, and was spread over subclasses of an abstract base.
@@ -23,15 +24,18 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import data
 import variants
-from report import Table, microseconds, ratio
-from timing import FULL, QUICK, Case, Effort, measure
+from report import Table, conditions, microseconds, ratio
+from timing import QUICK, Case, Effort, measure
 
+import amfgate
 from amfgate.pipeline import Pipeline
 
+EFFORT = Effort(rounds=31, slot=0.010)
 FILTERS = (0, 4, 16, 64)
 WORKLOADS = {"W1": data.w1, "W2": data.w2}
 HOLDS, FADED = 1.10, 1.03  # what not following a lesson costs: from 10 % on it holds, below 3 % there is nothing in it
@@ -339,9 +343,11 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a few seconds: does it start, are the bytes right")
     parser.add_argument("--python", action="append", help="an interpreter to measure on; may be given again")
     parser.add_argument("--json", action="store_true", help="figures as JSON, for the process that compares")
+    parser.add_argument("--output", type=Path, help="a file that gets the tables as Markdown")
     chosen = parser.parse_args()
+    effort = QUICK if chosen.quick else EFFORT
     if not chosen.python:
-        every = [collect(QUICK if chosen.quick else FULL)]
+        every = [collect(effort)]
     else:
         options = ["--json", *(["--quick"] if chosen.quick else [])]
         answers = [
@@ -352,11 +358,19 @@ def main() -> int:
     if chosen.json:
         print(json.dumps(every[0]))
         return 0
+    tables = [verdict_table({found["python"]: found for found in every})]
     for found in every:
-        print(f"\n=== {found['python']}")
         for table in filter_tables(found["filters"]) + serializer_tables(found):
-            print(table.text())
-    print(verdict_table({found["python"]: found for found in every}).text())
+            table.title += f" ({found['python']})"
+            tables.append(table)
+    for table in tables:
+        print(table.text())
+    if chosen.output is not None:
+        how = f"medians of {effort.rounds} interleaved rounds, garbage collector off while the clock runs"
+        facts = conditions([("amfgate", amfgate.__version__)], data.digest(), how)
+        head = ["# Lessons", "", "Written by `benchmarks/lessons.py`; what it means is in its first lines.", ""]
+        lines = [*head, *[f"- {fact}" for fact in facts], "", *[table.markdown() for table in tables]]
+        chosen.output.write_text("\n".join(lines), encoding="utf-8")
     return 0
 
 

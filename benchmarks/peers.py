@@ -273,7 +273,8 @@ def available(*makers: Callable[[], Library]) -> tuple[list[Library], list[str]]
         try:
             found.append(make())
         except ImportError as error:
-            absent.append(f"{make.__name__}: {error}")
+            name = getattr(make, "func", make).__name__  # type: ignore[attr-defined]
+            absent.append(f"{name}{getattr(make, 'args', '')}: {error}")
     return found, absent
 
 

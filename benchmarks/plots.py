@@ -11,10 +11,11 @@ COLOURS = {
     "pickle 5": "#b8b8b8",
     "Py3AMF compiled AMF3": "#c44e52",
 }
+TICKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 def draw(path: Path, title: str, series: Series, caption: str) -> None:
-    """One group of bars for each workload, one bar for each library in `COLOURS`, on a logarithmic axis.
+    """One group of bars for each workload, one bar for each library in `COLOURS`, from 1 up or down.
 
     series: library -> workload -> time divided by msgspec.msgpack's.  ImportError without matplotlib.
     """
@@ -31,12 +32,12 @@ def draw(path: Path, title: str, series: Series, caption: str) -> None:
     for n, name in enumerate(shown):
         places = [i + (n - (len(shown) - 1) / 2) * width for i, w in enumerate(workloads) if w in series[name]]
         heights = [series[name][w] for w in workloads if w in series[name]]
-        axes.bar(places, heights, width, label=name, color=COLOURS[name])
+        axes.bar(places, [height - 1 for height in heights], width, bottom=1, label=name, color=COLOURS[name])
     axes.axhline(1, color="#444444", linewidth=1)
     axes.set_yscale("log")
-    axes.set_yticks(
-        [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100], ["0.1", "0.2", "0.5", "1", "2", "5", "10", "20", "50", "100"]
-    )
+    low, high = axes.get_ylim()
+    ticks = [tick for tick in TICKS if low <= tick <= high]
+    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     axes.set_xticks(range(len(workloads)), workloads, rotation=30, ha="right")
     axes.set_ylabel("time / msgspec.msgpack's")

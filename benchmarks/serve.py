@@ -57,7 +57,7 @@ def gateway_reply(gateway: Any, environ: dict[str, Any], packet: bytes, known: l
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Requests per second of both apps under one kind of worker, and whether their bodies were the same bytes."""
+    """Requests per second of both apps under one kind of worker, and whether both replies were W1."""
 
     worker: str
     gateway: float
@@ -78,7 +78,10 @@ def server(worker: str) -> Iterator[int]:
     port = free_port()
     command = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", "1"]
     command += ["--worker-class", worker, "--keep-alive", "30", "--log-level", "error", "serve:make_app()"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])}
+    import amfgate
+
+    package = str(Path(amfgate.__file__).resolve().parent.parent)  # the same amfgate as here, installed or not
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), package])}
     process = subprocess.Popen(command, cwd=HERE, env=environment)
     try:
         for _ in range(100):
@@ -159,7 +162,10 @@ def load(port: int, path: str, packet: bytes, seconds: float, keep: bool) -> tup
 
 def measure(seconds: float, rounds: int, workers: Iterable[str] = ("sync", "gthread")) -> list[Rate]:
     """Both apps in turn, `rounds` times, under each kind of worker; the medians."""
+    import data
     import gateways
+
+    import amfgate
 
     packet = gateways.rows_request()
     rates = []
@@ -175,7 +181,7 @@ def measure(seconds: float, rounds: int, workers: Iterable[str] = ("sync", "gthr
                     rate, bodies[path] = load(port, path, packet, seconds, keep)
                     values.append(rate)
         gateway, constant = (statistics.median(values) for values in found.values())
-        equal = bodies["/amf"] == bodies["/constant"]
+        equal = bodies["/amf"] == bodies["/constant"] and bodies["/amf"].endswith(b"\x11" + amfgate.dumps(data.w1()))
         rates.append(Rate(worker, gateway, constant, equal, len(bodies["/amf"])))
     return rates
 

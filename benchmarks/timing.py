@@ -66,7 +66,7 @@ QUICK = Effort(rounds=3, slot=0.002, patience=0.010)
 def measure(cases: list[Case], effort: Effort) -> None:
     """Fill `times` of all cases, interleaved.
 
-    A case that takes longer than `effort.patience` runs in fewer rounds, but in three at least.
+    No cases are no work.  A case that takes longer than `effort.patience` runs in fewer rounds, but in three at least.
     """
     loops: dict[int, int] = {}
     every: dict[int, int] = {}
@@ -80,7 +80,7 @@ def measure(cases: list[Case], effort: Effort) -> None:
             loops[id(case)] = max(1, int(effort.slot / once))
             every[id(case)] = max(1, min(effort.rounds // 3, int(once / effort.patience) + 1))
         for turn in range(effort.rounds):
-            first = turn % len(cases)
+            first = turn % len(cases) if cases else 0
             for case in cases[first:] + cases[:first]:
                 if turn % every[id(case)] == 0:
                     case.times.append(case.run(loops[id(case)]))

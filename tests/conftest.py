@@ -22,7 +22,7 @@ TWINS = {
 
 def twins_to_test() -> list[str]:
     """Both, unless AMFGATE_EXTENSIONS=off says that only the Python twin is there."""
-    if os.environ.get("AMFGATE_EXTENSIONS", "auto") == "off" or not (ROOT / "src/amfgate/_encoder.pyx").exists():
+    if os.environ.get("AMFGATE_EXTENSIONS", "auto") == "off" or not (ROOT / "src/amfgate/_decoder.pyx").exists():
         return ["python"]
     return ["python", "cython"]
 

@@ -63,7 +63,7 @@ def test_the_page_comes_from_the_wrapped_application(address: str) -> None:
 
 def test_the_table_lists_what_can_be_called(address: str) -> None:
     rows = json.loads(get(address + "services.json")[1])
-    assert [row["target"] for row in rows] == ["catalog.find", "catalog.page", "scores.add", "scores.top"]
+    assert [row["name"] for row in rows] == ["catalog.find", "catalog.page", "scores.add", "scores.top"]
 
 
 def test_the_gateway_answers_beside_the_page(address: str) -> None:

@@ -12,6 +12,7 @@ import doctest
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 FENCE = re.compile(r"^```(python|pycon|py-fragment)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-EXACT = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 
 
 def blocks(page: Path) -> list[tuple[str, int, str]]:
@@ -33,14 +33,15 @@ def run_session(page: Path, line: int, text: str, namespace: dict[str, Any]) -> 
     session = doctest.DocTestParser().get_doctest(text, namespace, page.name, str(page), line)
     session.globs = namespace  # the parser makes a copy; names have to reach the next block
     report: list[str] = []
-    outcome = doctest.DocTestRunner(optionflags=EXACT).run(session, out=report.append, clear_globs=False)
+    outcome = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(session, out=report.append, clear_globs=False)
     assert outcome.attempted, f"{page.name}:{line}: a pycon block without >>>"
     assert not outcome.failed, "".join(report)
 
 
 def run_page(page: Path) -> None:
     """Run the blocks of a page, in this process."""
-    namespace: dict[str, Any] = {"__name__": "page"}
+    module = sys.modules["page"] = types.ModuleType("page")  # where dataclasses and annotations look names up
+    namespace = vars(module)
     for kind, line, text in blocks(page):
         if kind == "pycon":
             run_session(page, line, text, namespace)

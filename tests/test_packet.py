@@ -255,12 +255,12 @@ def test_after_an_undecodable_body_the_next_is_found_by_the_length():
     data = packet(3, body("a.b", "/1", UNKNOWN), body("c.d", "/2", "0A 00000001 01 01"))
     first, second = Packet.from_bytes(data).bodies
     assert second.value == [True]
-    assert (first.size, second.size) == (12, 7)
+    assert (first.size, second.size) == (13, 7)
     with pytest.raises(DecodeError):
         _ = first.value
 
 
-@pytest.mark.parametrize("length", [0, 1, 0xFFFFFFFF, 11, 13, 5000])
+@pytest.mark.parametrize("length", [0, 1, 0xFFFFFFFF, 12, 14, 5000])
 def test_a_length_that_leads_nowhere_drops_the_rest(length):
     data = packet(
         3, body("a.b", "/1", "0A 00000000"), body("c.d", "/2", UNKNOWN, length), body("e.f", "/3", "0A 00000000")
@@ -280,17 +280,25 @@ def test_of_two_undecodable_bodies_both_are_kept():
 
 def test_a_length_that_leads_to_nonsense_two_bodies_on_is_not_followed():
     hollow = wire(UNKNOWN, body("x.y", "/9", UNKNOWN, 0xFFFFFFFF))
-    data = packet(3, body("a.b", "/1", hollow, 12), body("c.d", "/2", "0A 00000000"))
+    data = packet(3, body("a.b", "/1", hollow, 13), body("c.d", "/2", "0A 00000000"))
     got = Packet.from_bytes(data)
     assert [call.target for call in got.bodies] == ["a.b"]
     assert got.dropped == 1
+
+
+def test_failures_may_not_cost_more_than_so_much(monkeypatch):
+    data = packet(3, *[body("a.b", "/1", UNKNOWN)] * 5)
+    assert len(Packet.from_bytes(data).bodies) == 5
+    monkeypatch.setattr("amfgate.packet.RETRY_BYTES", 2 * len(data))
+    got = Packet.from_bytes(data)
+    assert (len(got.bodies), got.dropped) == (1, 4)
 
 
 def test_an_undecodable_last_body_loses_nothing():
     data = packet(3, body("a.b", "/1", "0A 00000000"), body("c.d", "/2", UNKNOWN, 0xFFFFFFFF))
     got = Packet.from_bytes(data)
     assert len(got.bodies) == 2 and got.dropped == 0
-    assert got.bodies[1].size == 12
+    assert got.bodies[1].size == 13
 
 
 def test_a_missing_value_is_the_error_of_its_body():

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import inspect
 import json
 import sqlite3
 import sys
@@ -102,30 +101,16 @@ class Scores:
         return int(better[0]) + 1
 
 
-def services_on(database: Database) -> dict[str, object]:
-    return {"catalog": Catalog(database), "scores": Scores(database)}
+def services_on(database: Database) -> amfgate.ServiceRegistry:
+    return amfgate.ServiceRegistry({"catalog": Catalog(database), "scores": Scores(database)})
 
 
-def what_can_be_called(services: dict[str, object]) -> list[dict[str, str]]:
-    """The rows of the page's table: target, parameters and the first line of the docstring."""
-    return [
-        {
-            "target": f"{name}.{method}",
-            "parameters": str(inspect.signature(function)),
-            "does": inspect.getdoc(function) or "",
-        }
-        for name, service in services.items()
-        for method, function in inspect.getmembers(service, inspect.ismethod)
-        if not method.startswith("_")
-    ]
-
-
-def site_about(services: dict[str, object]) -> Callable[..., Iterable[bytes]]:
+def site_about(services: amfgate.ServiceRegistry) -> Callable[..., Iterable[bytes]]:
     """The WSGI application that gets wrapped: a page, its script, and the table of services as JSON."""
     pages = {
         "/": ("text/html; charset=utf-8", (HERE / "page.html").read_bytes()),
         "/amf0.mjs": ("text/javascript; charset=utf-8", (HERE / "amf0.mjs").read_bytes()),
-        "/services.json": ("application/json", json.dumps(what_can_be_called(services)).encode()),
+        "/services.json": ("application/json", json.dumps(services.describe()).encode()),
     }
 
     def site(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

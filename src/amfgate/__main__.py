@@ -18,7 +18,7 @@ def describe() -> str:
     """Say which amfgate this is, in one line."""
     if codec.IMPLEMENTATION == "python":
         return f"amfgate {__version__}, codec: python ({codec.WHY})"
-    place = sys.modules[codec.Encoder.__module__].__file__
+    place = sys.modules["amfgate._encoder"].__file__
     return f"amfgate {__version__}, codec: {codec.IMPLEMENTATION} ({place})"
 
 

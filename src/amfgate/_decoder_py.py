@@ -32,7 +32,7 @@ from ._wire import (
 )
 from .classes import EXTERNAL, WRAPPER, ClassRegistry, Plan, default_registry, refuse
 from .dataio import DataInput
-from .errors import AmfError, DecodeError
+from .errors import DecodeError
 from .types import Dictionary, EcmaArray, TypedObject, Vector, Xml, invalid_date, undefined
 
 EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
@@ -89,7 +89,7 @@ class Decoder:
         self.version = version
         self._data: bytes = data
         self._total = len(data)
-        self._offset = offset
+        self.offset = offset
         self._classes = default_registry if classes is None else classes
         self._max_depth = limits.max_depth
         self._max_values = NO_LIMIT if limits.max_values is None else limits.max_values
@@ -221,7 +221,8 @@ class Decoder:
         left = max(self._total - at, 0)
         more = f", {inside} not closed" if inside else ""
         return DecodeError(
-            f"unexpected end of input: {count} byte{'s' if count != 1 else ''} expected, {left} left{more}", min(at, self._total)
+            f"unexpected end of input: {count} byte{'s' if count != 1 else ''} expected, {left} left{more}",
+            min(at, self._total),
         )
 
     def _too_many(self, at: int) -> DecodeError:
@@ -258,7 +259,9 @@ class Decoder:
         head, at = self._u29(at)
         if not head & 1:
             if head >> 1 >= len(self._strings):
-                raise DecodeError(f"string reference {head >> 1}, and only {len(self._strings)} strings came before", start)
+                raise DecodeError(
+                    f"string reference {head >> 1}, and only {len(self._strings)} strings came before", start
+                )
             return self._strings[head >> 1], at
         size = head >> 1
         if not size:
@@ -303,13 +306,17 @@ class Decoder:
         try:
             return EPOCH + dt.timedelta(milliseconds=number)
         except OverflowError:
-            raise DecodeError(f'the date {number!r} ms is outside the years 1 to 9999 (dates="ms" reads it)', at) from None
+            raise DecodeError(
+                f'the date {number!r} ms is outside the years 1 to 9999 (dates="ms" reads it)', at
+            ) from None
 
     def _traits_at(self, header: int, at: int, start: int) -> tuple[Traits, int]:
         """The traits of an object whose U29 is `header`: by reference, or as they follow."""
         if not header & 2:
             if header >> 2 >= len(self._traits):
-                raise DecodeError(f"traits reference {header >> 2}, and only {len(self._traits)} traits came before", start)
+                raise DecodeError(
+                    f"traits reference {header >> 2}, and only {len(self._traits)} traits came before", start
+                )
             return self._traits[header >> 2], at
         external, count = bool(header & 4), header >> 4
         alias, at = self._string(at)
@@ -331,16 +338,23 @@ class Decoder:
         plan = traits.plan
         if plan is None or plan.form != EXTERNAL or plan.make is None:
             what = "is not registered" if plan is None else "is registered without external=True"
-            raise DecodeError(f"{traits.alias!r} is externalizable and {what}: only its class knows how long it is", start)
+            raise DecodeError(
+                f"{traits.alias!r} is externalizable and {what}: only its class knows how long it is", start
+            )
         if self._external >= EXTERNAL_DEPTH:
             raise DecodeError(f"more than {EXTERNAL_DEPTH} externalizable objects within each other", start)
-        instance = plan.make()
+        instance = self._make(plan, start)
         self._objects.append(instance)
         outer, self._depth, self._offset = self._depth, depth + 1, at
         self._external += 1
         try:
             instance.__readamf__(DataInput(self))
-        except (AmfError, MemoryError):
+        except DecodeError as error:
+            if error.offset is None:  # raised by the class, which does not know where it is
+                error.offset = start
+                error.args = (error.message, start)
+            raise
+        except MemoryError:
             raise
         except Exception as error:
             raise refuse(plan, error, start) from error
@@ -348,6 +362,17 @@ class Decoder:
             self._depth = outer
             self._external -= 1
         return instance, self._offset
+
+    def _make(self, plan: Plan, start: int) -> Any:
+        """A bare instance of a registered class; PENDING where it can only be made complete."""
+        if plan.make is None:
+            return PENDING
+        try:
+            return plan.make()
+        except MemoryError:
+            raise
+        except Exception as error:  # an abstract class, a `__new__` that wants arguments
+            raise refuse(plan, error, start) from error
 
     def _finish(self, plan: Plan, instance: Any, members: dict[str, Any], start: int, at: int) -> Any:
         """A complete instance of a registered class."""
@@ -428,7 +453,9 @@ class Decoder:
                     else:
                         end = at + (byte >> 1)
                         if end > total:
-                            raise DecodeError(f"a text of {byte >> 1} bytes runs past the end: {total - at} are left", at)
+                            raise DecodeError(
+                                f"a text of {byte >> 1} bytes runs past the end: {total - at} are left", at
+                            )
                         try:
                             value = data[at:end].decode()
                         except UnicodeDecodeError:
@@ -457,7 +484,9 @@ class Decoder:
                 if not header & 1:
                     index = header >> 1
                     if index >= len(objects):
-                        raise DecodeError(f"object reference {index}, and only {len(objects)} objects came before", start)
+                        raise DecodeError(
+                            f"object reference {index}, and only {len(objects)} objects came before", start
+                        )
                     value = objects[index]
                     if value is PENDING:
                         raise DecodeError(f"object reference {index} is to an object that is not complete", start)
@@ -492,11 +521,9 @@ class Decoder:
                                 continue
                             names = inner.names
                             if plan is not None and not plan.form:
-                                target, value = {}, PENDING if plan.make is None else plan.make()
+                                target, value = {}, self._make(plan, start)
                             elif inner.alias or (not plain and (names or not inner.dynamic)):
-                                target = value = TypedObject(
-                                    inner.alias, sealed=names, dynamic=inner.dynamic
-                                )
+                                target = value = TypedObject(inner.alias, sealed=names, dynamic=inner.dynamic)
                             else:
                                 target = value = {}
                             objects.append(value)
@@ -694,7 +721,9 @@ class Decoder:
         plan = traits.plan
         if plan is None:
             return target
-        if plan.form:  # a class that is externalizable, sent with members: as a TypedObject, but `plain` wants the source
+        if (
+            plan.form
+        ):  # a class that is externalizable, sent with members: as a TypedObject, but `plain` wants the source
             if self._plain and plan.form == WRAPPER and "source" in target:
                 self._objects[slot] = target["source"]
                 return target["source"]
@@ -776,7 +805,7 @@ class Decoder:
                         slot = len(slots)
                         if plan is not None and not plan.form:
                             target = {}
-                            slots.append(PENDING if plan.make is None else plan.make())
+                            slots.append(self._make(plan, start))
                         else:
                             target = TypedObject(alias)
                             slots.append(target)

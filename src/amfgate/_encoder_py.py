@@ -12,21 +12,56 @@ so that no other object can get the same `id`.
 
 from __future__ import annotations
 
-import datetime as dt
 import struct
-from collections.abc import Callable, Iterable
-from decimal import Decimal
+from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 from . import kinds as k
+from ._rare import (
+    ENTRIES,
+    KNOWN,
+    LISTED,
+    PAIRED,
+    ROOT,
+    ROWS,
+    SEALED,
+    SOURCE,
+    NeedsAvmPlus,
+    alias_text,
+    as_object,
+    at_work,
+    big_int,
+    ecma_count,
+    empty_name,
+    entries,
+    explained,
+    failed_before,
+    is_object,
+    key_text,
+    listed,
+    mapped,
+    members_of,
+    milliseconds,
+    not_at_work,
+    packed,
+    plain,
+    reference_marker,
+    row_of,
+    rows_of,
+    split,
+    step,
+    too_deep,
+    too_long,
+    too_long_for_amf0,
+    too_long_for_key,
+    too_many,
+    too_many_externals,
+    too_many_members,
+    too_many_objects,
+    unwrapped,
+    utf8,
+)
 from ._wire import (
-    A0_DATE,
-    A0_ECMA_ARRAY,
-    A0_LONG_STRING,
-    A0_OBJECT,
-    A0_STRICT_ARRAY,
-    A0_TYPED_OBJECT,
-    A0_XML,
     AMF0_KEY_MAX,
     AMF0_SLOTS,
     COLUMN_DEPTHS,
@@ -36,7 +71,6 @@ from ._wire import (
     DEPTH_ALONE,
     EXACT_INT,
     EXTERNAL_DEPTH,
-    INDEX_END,
     INT29_MAX,
     INT29_MIN,
     LENGTH_MAX,
@@ -45,18 +79,11 @@ from ._wire import (
     Limits,
     check_options,
 )
-from .classes import EXTERNAL, WRAPPER, ClassRegistry, Plan, default_registry
+from .classes import EXTERNAL, WRAPPER, ClassRegistry, default_registry
 from .dataio import DataOutput
-from .errors import AmfError, EncodeError
-from .types import EcmaArray, Rows, TypedObject, Vector, Xml, undefined
+from .errors import EncodeError
 
-EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
-ROOT, LISTED, SEALED, PAIRED, KNOWN, ENTRIES, SOURCE, ROWS = range(8)
-"""How a frame's items are read, and how its places are named:
-the value itself; items [n]; members by the names in the traits; (key, value) pairs; (written key, tag, value) triples;
-keys and values in turn; the one value of a wrapper; rows of a result set."""
 LAST_PLACE: Final = COLUMN_PLACES - 1
-CONVERSIONS: Final = 32  # how often a value may turn into another before it is plain
 NO_LIMIT: Final = 1 << 62
 SHARED_FROM: Final = {tuple: 1, frozenset: 1, bytes: 2}  # shorter ones are shared by CPython itself, not by the user
 ALL: Final = slice(None)
@@ -86,10 +113,6 @@ REFERENCE_MARKERS: Final = {
     k.BYTES: b"\x0c", k.DATETIME: b"\x08", k.DATE: b"\x08", k.ELEMENT: b"\x0b", k.LIST: b"\x09", k.ITERABLE: b"\x09",
     k.DICT: b"\x0a", k.MAPPING: b"\x0a", k.ECMA: b"\x09", k.TYPED: b"\x0a", k.PLAN: b"\x0a", k.DICTIONARY: b"\x11", k.ROWS: b"\x09",
 }  # fmt: skip
-
-
-class NeedsAvmPlus(Exception):
-    """A value of AMF3 alone turned up inside a body that may hold none: the body is written again, behind `11`."""
 
 
 class Encoder:
@@ -138,6 +161,8 @@ class Encoder:
         self._whole = False
         self._repeats = 0
         self._failed = False
+        self._busy = False
+        self._broken: BaseException | None = None
 
     def encode(self, value: Any) -> bytes:
         """The bytes of one value.
@@ -149,6 +174,7 @@ class Encoder:
             (self._write3 if self.version == 3 else self._write0)(value, 0)
         except BaseException as error:
             self._fail(error)
+        self._busy = False
         return b"".join(self._out)
 
     def encode_body(
@@ -166,44 +192,50 @@ class Encoder:
         avmplus: the peer reads AMF3, so anything but null, undefined, booleans, numbers and text goes behind one `11`.
         arguments: a list is written as AMF0's strict array, and `avmplus` applies to each item on its own.
         counted: that array takes an AMF0 slot, as clients of ActionScript 2 number them.
-        whole: without `avmplus`, a value that holds bytes, a Vector or a Dictionary that is no object
-            is written behind one `11` as a whole: a client may misread AMF0 that follows a nested one.
+        whole: without `avmplus`, a value that holds bytes, a Vector, an externalizable object or a Dictionary that is no
+            object is written behind one `11` as a whole: a client may misread AMF0 that follows a nested one.
         repeats: in AMF0, a value met again is written out again until so many values were written twice; after
             that, and in a cycle, it becomes a reference.
         """
         self._begin()
         self._whole, self._repeats = whole and not avmplus, repeats
         try:
-            if arguments and type(value) in (list, tuple):
-                self._write_arguments(value, avmplus, counted)
-            elif avmplus:
-                self._write_avmplus(value, 0)
-            else:
-                try:
+            try:
+                if arguments and type(value) in (list, tuple):
+                    self._write_arguments(value, avmplus, counted)
+                elif avmplus:
+                    self._write_avmplus(value, 0)
+                else:
                     self._write0(value, 0)
-                except NeedsAvmPlus:
-                    self._begin()
-                    self._slots, self._kept0 = {}, []
-                    self._out.append(b"\x11")
-                    self._write3(value, 0)
+            except NeedsAvmPlus:  # nothing of AMF3 was written yet, so its tables are as they were
+                self._busy = False
+                self._begin()
+                self._slots, self._kept0 = {}, []
+                self._out.append(b"\x11")
+                self._write3(value, 0)
         except BaseException as error:
             self._fail(error)
+        self._busy = False
         return b"".join(self._out)
 
     def encode_string(self, text: str) -> bytes:
         """A text without marker, through the string table: a key of an AMF3 shared object."""
+        if type(text) is not str:
+            raise TypeError(f"encode_string() takes a str, not {type(text).__name__}")
         self._begin()
         try:
             self._write_string(text)
         except BaseException as error:
             self._fail(error)
+        self._busy = False
         return b"".join(self._out)
 
     def _begin(self) -> None:
         if self._failed:
-            raise EncodeError(
-                "this encoder has failed before", hint="its tables no longer match what it returned; make a new one"
-            )
+            raise failed_before()
+        if self._busy:
+            raise at_work()
+        self._busy = True
         self._out = []
         self._columns = {}
         self._values = self._max_values - 1
@@ -211,6 +243,7 @@ class Encoder:
 
     def _fail(self, error: BaseException) -> NoReturn:
         self._failed = True
+        self._busy = False
         if isinstance(error, EncodeError):
             error.path = "$" + (error.path or "")
             error.args = (error.message, error.path, error.hint)
@@ -220,14 +253,22 @@ class Encoder:
 
     def put(self, data: bytes) -> None:
         """Write bytes as they are."""
+        if not self._busy:
+            raise not_at_work()
         self._out.append(data)
 
     def write_object(self, value: Any) -> None:
         """Write one AMF3 value inside an externalizable's payload."""
-        self._values -= 1
-        if self._values < 0:
-            raise self._too_many()
-        self._write3(value, self._depth)
+        if not self._busy:
+            raise not_at_work()
+        try:
+            self._values -= 1
+            if self._values < 0:
+                raise too_many(self._max_values)
+            self._write3(value, self._depth)
+        except BaseException as error:
+            self._broken = error
+            raise
 
     # --- strings and headers ----------------------------------------------------------------------------------------
 
@@ -235,13 +276,7 @@ class Encoder:
         try:
             return text.encode()
         except UnicodeEncodeError:
-            pass
-        try:
-            return text.encode("utf-8", "surrogateescape")
-        except UnicodeEncodeError as error:
-            raise EncodeError(
-                f"text with the lone surrogate U+{ord(text[error.start]):04X} at {error.start} cannot be written"
-            ) from None
+            return utf8(text)
 
     def _write_string(self, text: str) -> None:
         """A string without marker: a key, a name, an alias (AMF3 specification, 1.3.2)."""
@@ -262,7 +297,7 @@ class Encoder:
         if count < SMALL:
             return U29_ODD[count]
         if count > LENGTH_MAX:
-            raise EncodeError(f"{what} of {count} is longer than AMF3 can say, which is {LENGTH_MAX}")
+            raise too_long(what, count, LENGTH_MAX)
         return u29(count << 1 | 1)
 
     def _write_traits(self, alias: str, names: tuple[str, ...], dynamic: bool) -> int:
@@ -274,7 +309,7 @@ class Encoder:
             self._out.append(b"\x0a" + u29(index << 2 | 1))
             return index
         if len(names) << 4 > U29_MAX:
-            raise EncodeError(f"{len(names)} sealed members are more than AMF3 can say")
+            raise too_many_members(len(names))
         self._out.append(b"\x0a" + u29(len(names) << 4 | dynamic << 3 | 3))
         self._write_string(alias)
         for name in names:
@@ -292,165 +327,36 @@ class Encoder:
         self._write_string(alias)
         self._traits[key] = len(self._traits)
 
-    def _too_many(self) -> EncodeError:
-        return EncodeError(f"more than {self._max_values} values", hint="Limits(max_values=...) sets how many")
-
-    # --- scalars off the main road --------------------------------------------------------------------------------
-
-    def _big_int(self, value: int) -> Any:
-        """An int that a double would change: as the user chose, or the error."""
-        if self._big_ints == "float":
-            try:
-                return float(value)
-            except OverflowError:
-                raise EncodeError("an int beyond the range of a double cannot be sent") from None
-        if self._big_ints == "string":
-            try:
-                return str(value)
-            except ValueError as error:  # more digits than the interpreter converts
-                raise EncodeError(f"an int cannot be sent as text: {error}") from None
-        raise EncodeError(
-            f"the int {k.short(value)} is beyond 2**53, where a double would change it",
-            hint='pass big_ints="float" or "string"',
-        )
-
-    def _decimal(self, value: Decimal) -> Any:
-        if self._decimals == "string":
-            return str(value)
-        if value.is_nan():
-            return float("nan")
-        number = float(value)
-        if Decimal(repr(number)) != value:
-            raise EncodeError(f"Decimal('{value}') is not exact as a double", hint='pass decimals="string"')
-        return number
-
-    def _plain(self, value: Any, kind: int, payload: Any) -> Any:
-        """What travels in place of a value of another kind: a scalar of an exact type, or a container."""
-        for _ in range(CONVERSIONS):
-            if kind == k.INTEGER:
-                return int.__pos__(value)
-            if kind == k.DOUBLE:
-                return float.__pos__(value)
-            if kind == k.STRING:
-                return str.__str__(value)
-            if kind == k.DECIMAL:
-                return self._decimal(value)
-            if kind == k.NATURAL:
-                value = payload(value)
-            elif kind != k.UNKNOWN:
-                return value
-            elif self._default is None:
-                raise EncodeError(f"cannot encode {type(value).__name__}", hint="register its class, or pass default=")
-            else:
-                value = self._default(value)
-            cls = type(value)
-            kind, payload = self._classes.kinds.get(cls) or k.kind_of(cls, self._classes)
-        raise EncodeError(f"cannot encode {type(value).__name__}", hint=f"{CONVERSIONS} conversions led to no plain value")
-
     def _listed(self, value: Any) -> Any:
         """The items of an iterable; one that can be read only once is read once."""
         known = self._made.get(id(value))
         if known is not None:
             return known[1]
-        items = list(value)
+        items = listed(value, self._values, self._max_values)
         self._made[id(value)] = value, items
         return items
 
     # --- what a container holds ---------------------------------------------------------------------------------------
 
-    def _key(self, key: Any, container: Any) -> str:
-        """The text of a key that is no str: a whole number's digits, a str subclass's text."""
-        if isinstance(key, str):
-            return str.__str__(key)
-        if isinstance(key, int) and not isinstance(key, bool):
-            text = int.__repr__(key)
-            if text in container:
-                raise EncodeError(f"the keys {text} and {text!r} are one on the wire")
-            return text
-        raise EncodeError(f"a key is text or a whole number, not {k.short(key)}", hint="a Dictionary holds keys of any kind")
-
-    def _members(self, value: Any, plan: Plan | None) -> tuple[str, tuple[str, ...], Any, dict[str, Any] | None]:
-        """Alias, sealed names, their values, and the dynamic members (None: the traits are not dynamic)."""
-        if plan is not None:
-            names, content = plan.names, plan.get(value)
-            if names is None:
-                names, content = tuple(content), content.values()
-            return plan.alias, names, content, None if plan.extra is None else plan.extra(value)
-        members = dict.copy(value)
-        names = tuple(members) if value.sealed is None else value.sealed
-        for name in names:
-            if type(name) is not str:
-                raise EncodeError(f"a member's name is text, not {k.short(name)}")
-        content = [members.get(name, undefined) for name in names]
-        for name in names:
-            members.pop(name, None)
-        if value.dynamic:
-            return value.alias, names, content, members
-        for name in members:
-            raise EncodeError(
-                f"the class {value.alias!r} is sealed and has no member {k.short(name)}",
-                hint="name it in sealed=, or pass dynamic=True",
-            )
-        return value.alias, names, content, None
-
-    def _split(self, value: EcmaArray) -> tuple[list[Any], dict[Any, Any]]:
-        """The dense part of an associative array, and the rest of it."""
-        members = dict.copy(value)
-        limit = len(members) if value.count is None else min(value.count, len(members))
-        dense = []
-        while len(dense) < limit and len(dense) in members:
-            dense.append(members.pop(len(dense)))
-        for index in range(len(dense)):
-            if str(index) in members:
-                raise EncodeError(f"the keys {index} and '{index}' are one on the wire")
-        return dense, members
-
-    def _rows(self, value: Rows) -> Any:
-        """The rows of a result set, once its columns are known to be names."""
-        seen = set()
-        for name in value.columns:
-            if type(name) is not str:
-                raise EncodeError(f"a column's name is text, not {k.short(name)}")
-            if name in seen:
-                raise EncodeError(f"two columns are named {name!r}", hint="name them apart; a row is an object")
-            seen.add(name)
-        return value.rows if type(value.rows) in (list, tuple) else self._listed(value.rows)
-
-    def _row(self, row: Any, columns: tuple[str, ...]) -> Any:
-        values = row if type(row) in (tuple, list) else list(row)
-        if len(values) != len(columns):
-            raise EncodeError(f"a row of {len(values)} values under {len(columns)} columns")
-        return values
-
     def _write_external(self, value: Any, depth: int) -> None:
         """The payload of a class that writes itself."""
         if self._external >= EXTERNAL_DEPTH:
-            raise EncodeError(f"more than {EXTERNAL_DEPTH} externalizable objects within each other")
+            raise too_many_externals()
         outer, self._depth = self._depth, depth
         self._external += 1
         try:
             value.__writeamf__(DataOutput(self))
+            if self._broken is not None:  # the class caught it, but half a value has been written
+                raise self._broken
         finally:
             self._depth = outer
             self._external -= 1
 
-    def _too_deep(self) -> EncodeError:
-        return EncodeError(
-            f"more than {self._max_depth} containers within each other", hint="Limits(max_depth=...) sets how many"
-        )
-
     def _explain(self, error: Exception, stack: list[Any], mode: int, place: int, container: Any) -> EncodeError:
         """The error to raise for what went wrong at the innermost place, with the path to it."""
-        path = []
-        for frame in stack:
-            path.append(_step(frame[1], frame[2], frame[3]))
-        path.append(_step(mode, place, container))
-        if not isinstance(error, EncodeError):
-            wrapped = EncodeError(f"{type(error).__name__} while reading a value: {error}")
-            wrapped.__cause__ = error
-            error = wrapped
-        error.path = "".join(path) + (error.path or "")
-        return error
+        path = [step(frame[1], frame[2], frame[3]) for frame in stack]
+        path.append(step(mode, place, container))
+        return explained(error, "".join(path))
 
     # --- AMF3 -----------------------------------------------------------------------------------------------------------
 
@@ -464,7 +370,7 @@ class Encoder:
         classes = self._classes
         kinds = classes.kinds
         pack = MARKED.pack
-        utf8 = self._utf8
+        to_utf8 = self._utf8
         length = self._length
         stack: list[Any] = []
         items: Any = iter((root,))
@@ -480,12 +386,12 @@ class Encoder:
                         elif mode == PAIRED:
                             key, value = value
                             if type(key) is not str:
-                                key = self._key(key, container)
+                                key = key_text(key, container)
                             if not key:
-                                raise EncodeError('a dynamic member named "" would end the object', hint="seal it, or rename it")
+                                raise empty_name()
                             index = strings.get(key)
                             if index is None:
-                                data = utf8(key)
+                                data = to_utf8(key)
                                 append(length(len(data), "a key"))
                                 append(data)
                                 tag = strings[key] = len(strings)
@@ -493,9 +399,9 @@ class Encoder:
                                 append(U29_EVEN[index] if index < SMALL else u29(index << 1))
                                 tag = index
                         elif mode == ROWS:
-                            content = self._row(value, container.columns)
+                            content = row_of(value, container.columns)
                             if depth >= self._max_depth:
-                                raise self._too_deep()
+                                raise too_deep(self._max_depth)
                             kept.append(None)
                             stack.append((items, mode, place, container, tag, columns, end, depth))
                             depth += 1
@@ -529,7 +435,7 @@ class Encoder:
                                 if index is not None:
                                     append(STRING_REFERENCES[index] if index < SMALL else b"\x06" + u29(index << 1))
                                     break
-                            data = utf8(value)
+                            data = to_utf8(value)
                             size = len(data)
                             append(STRING_HEADS[size] if size < SMALL else b"\x06" + length(size, "text"))
                             append(data)
@@ -544,7 +450,7 @@ class Encoder:
                             elif -EXACT_INT <= value <= EXACT_INT:
                                 append(pack(5, value))
                             else:
-                                value = self._big_int(value)
+                                value = big_int(value, self._big_ints)
                                 cls = type(value)
                                 continue
                             break
@@ -562,17 +468,17 @@ class Encoder:
                             if kind == k.UNDEFINED:
                                 append(b"\x00")
                                 break
-                            value = self._plain(value, kind, payload)
+                            value = plain(value, kind, payload, self._classes, self._default, self._decimals)
                             cls = type(value)
                             continue
                         identity = id(value)
                         slot = objects.get(identity)
                         if slot is not None:
-                            append((REFERENCE_MARKERS.get(kind) or _marker(value, kind)) + u29(slot << 1))
+                            append((REFERENCE_MARKERS.get(kind) or reference_marker(value, kind)) + u29(slot << 1))
                             break
                         slot = len(kept)
                         if slot << 1 > U29_MAX:
-                            raise EncodeError("more objects than AMF3 can number")
+                            raise too_many_objects()
                         if len(value) >= SHARED_FROM[cls] if cls in SHARED_FROM else kind != k.INVALID_DATE:
                             objects[identity] = slot
                         kept.append(value)
@@ -584,7 +490,7 @@ class Encoder:
                             elif kind == k.INVALID_DATE:
                                 append(b"\x08\x01\x7f\xf8\x00\x00\x00\x00\x00\x00")
                             elif kind == k.XML or kind == k.ELEMENT:
-                                data = utf8(str.__str__(value) if kind == k.XML else payload(value))
+                                data = to_utf8(str.__str__(value) if kind == k.XML else payload(value))
                                 append(b"\x07" if kind == k.XML and value.legacy else b"\x0b")
                                 append(length(len(data), "XML"))
                                 append(data)
@@ -592,25 +498,25 @@ class Encoder:
                                 append(b"\x08\x01" + DOUBLE.pack(milliseconds(value, kind)))
                             break
                         if kind <= k.VECTOR:
-                            packed = payload(value) if kind == k.ARRAY else _packed(value)
-                            if type(packed) is tuple:
-                                form, count, data = packed
+                            numbers = payload(value) if kind == k.ARRAY else packed(value)
+                            if type(numbers) is tuple:
+                                form, count, data = numbers
                                 self._values -= count
                                 if self._values < 0:
-                                    raise self._too_many()
+                                    raise too_many(self._max_values)
                                 append(bytes((VECTOR_MARKERS[form],)) + length(count, "a Vector"))
                                 append(b"\x01" if kind == k.VECTOR and value.fixed else b"\x00")
                                 append(data)
                                 break
                         # A container.  Its frame is set up here; the outer loop goes on with what is in it.
                         if depth >= self._max_depth:
-                            raise self._too_deep()
+                            raise too_deep(self._max_depth)
                         stack.append((items, mode, place, container, tag, columns, end, depth))
                         depth += 1
                         mode, place, container, tag, end = LISTED, -1, None, -1, b""
                         columns = self._columns_at(depth)
                         if kind == k.DICT or kind == k.MAPPING:
-                            container = dict.copy(value) if kind == k.DICT else dict(value.items())
+                            container = dict.copy(value) if kind == k.DICT else mapped(value, self._values)
                             count = len(container)
                             append(self._dynamic_object or self._first_dynamic_object())
                             end = b"\x01"
@@ -625,19 +531,27 @@ class Encoder:
                             else:
                                 items, mode = iter(container.items()), PAIRED
                         elif kind == k.LIST or kind == k.ITERABLE or kind == k.ARRAY:
-                            content = packed if kind == k.ARRAY else self._listed(value) if kind == k.ITERABLE else _snapshot(value)
+                            content = (
+                                numbers
+                                if kind == k.ARRAY
+                                else self._listed(value)
+                                if kind == k.ITERABLE
+                                else _snapshot(value)
+                            )
                             count = len(content)
                             append(b"\x09" + length(count, "an array") + b"\x01")
                             items = iter(content)
                         elif kind == k.PLAN and payload.form == WRAPPER:
-                            self._write_external_traits(payload.alias_of(value), getattr(value, "__amf_dynamic__", False))
+                            self._write_external_traits(
+                                payload.alias_of(value), getattr(value, "__amf_dynamic__", False)
+                            )
                             items, mode, columns, count = iter((value.source,)), SOURCE, None, 1
                         elif kind == k.PLAN and payload.form == EXTERNAL:
                             self._write_external_traits(payload.alias_of(value), False)
                             self._write_external(value, depth)
                             items, count = iter(()), 0
                         elif kind == k.PLAN or kind == k.TYPED:
-                            alias, names, content, extra = self._members(value, payload)
+                            alias, names, content, extra = members_of(value, payload)
                             count = len(names)
                             tag = -2 - self._write_traits(alias, names, extra is not None)
                             if extra is not None:  # dynamic members come after the sealed ones: their frame waits below
@@ -645,7 +559,7 @@ class Encoder:
                                 stack.append((iter(extra.items()), PAIRED, -1, extra, 0, columns, b"\x01", depth))
                             items, mode, container = iter(content), SEALED, names
                         elif kind == k.ECMA:
-                            content, container = self._split(value)
+                            content, container = split(value)
                             count = len(content) + len(container)
                             append(b"\x09" + length(len(content), "an array"))
                             stack.append((iter(content), LISTED, -1, None, -1, columns, b"", depth))
@@ -654,21 +568,23 @@ class Encoder:
                             content = list.__getitem__(value, ALL)
                             count = len(content)
                             append(b"\x10" + length(count, "a Vector") + (b"\x01" if value.fixed else b"\x00"))
-                            self._write_string(value.alias)
+                            self._write_string(alias_text(value.alias))
                             items, columns = iter(content), None
                         elif kind == k.DICTIONARY:
-                            content = [part for pair in value.items() for part in pair]
+                            content = entries(value, self._values)
                             count = len(content)
                             append(b"\x11" + length(count >> 1, "a Dictionary") + (b"\x01" if value.weak else b"\x00"))
                             items, mode, columns = iter(content), ENTRIES, None
                         else:
-                            content = self._rows(value)
-                            count = len(content) * (1 + len(value.columns))
+                            container, content = rows_of(value)
+                            if type(content) is not list and type(content) is not tuple:
+                                content = self._listed(content)
+                            count = len(content) * (1 + len(container.columns))
                             append(b"\x09" + length(len(content), "an array") + b"\x01")
-                            items, mode, container = iter(content), ROWS, value
+                            items, mode = iter(content), ROWS
                         self._values -= count
                         if self._values < 0:
-                            raise self._too_many()
+                            raise too_many(self._max_values)
                         break
                     if place < 0:  # a frame was opened
                         break
@@ -713,14 +629,15 @@ class Encoder:
 
     def _write_arguments(self, value: Any, avmplus: bool, counted: bool) -> None:
         """The arguments of a call: a strict array whose items are written each on its own."""
-        self._values -= len(value)
+        items = value[:]  # writing one argument may run code that changes the list
+        self._values -= len(items)
         if self._values < 0:
-            raise self._too_many()
-        self._out.append(b"\x0a" + len(value).to_bytes(4, "big"))
+            raise too_many(self._max_values)
+        self._out.append(b"\x0a" + len(items).to_bytes(4, "big"))
         if counted:
             self._slots[id(value)] = len(self._kept0)
             self._kept0.append(value)
-        for index, item in enumerate(value):
+        for index, item in enumerate(items):
             try:
                 if avmplus:
                     self._write_avmplus(item, 1)
@@ -734,7 +651,7 @@ class Encoder:
         """A scalar in AMF0, anything else in AMF3 behind one `11`."""
         kind, payload = self._classes.kinds.get(type(value)) or k.kind_of(type(value), self._classes)
         if k.INTEGER <= kind <= k.UNKNOWN:
-            value = self._plain(value, kind, payload)
+            value = plain(value, kind, payload, self._classes, self._default, self._decimals)
             kind, payload = self._classes.kinds.get(type(value)) or k.kind_of(type(value), self._classes)
         if kind < k.BYTES:
             self._write0(value, depth)
@@ -750,7 +667,7 @@ class Encoder:
         classes = self._classes
         kinds = classes.kinds
         pack = MARKED.pack
-        utf8 = self._utf8
+        to_utf8 = self._utf8
         heads: dict[str, bytes] = {}  # keys as they are written
         opened: set[int] = set()
         repeated = 0
@@ -765,26 +682,31 @@ class Encoder:
                         if mode == PAIRED:
                             key, value = value
                             if type(key) is not str:
-                                key = self._key(key, container)
+                                key = key_text(key, container)
                             head = heads.get(key)
                             if head is None:
                                 head = heads[key] = self._text16(key, "a key")
                             append(head)
                         elif mode == ROWS:
-                            content = self._row(value, container.columns)
+                            content = row_of(value, container.columns)
                             if depth >= self._max_depth:
-                                raise self._too_deep()
+                                raise too_deep(self._max_depth)
                             kept.append(None)
                             stack.append((items, mode, place, container, end, depth, identity))
                             depth += 1
                             append(b"\x10" + self._text16(container.alias, "an alias") if container.alias else b"\x03")
-                            items, mode, place, container = zip(container.columns, content, strict=True), PAIRED, -1, container.columns
+                            items, mode, place, container = (
+                                zip(container.columns, content, strict=True),
+                                PAIRED,
+                                -1,
+                                container.columns,
+                            )
                             end, identity = b"\x00\x00\x09", 0
                             break
                     cls = type(value)
                     while True:  # left at once, but a value that travels as another comes round again
                         if cls is str:
-                            data = utf8(value)
+                            data = to_utf8(value)
                             size = len(data)
                             if size <= 0xFFFF:
                                 append(b"\x02" + size.to_bytes(2, "big"))
@@ -796,7 +718,7 @@ class Encoder:
                             if -EXACT_INT <= value <= EXACT_INT:
                                 append(pack(0, value))
                                 break
-                            value = self._big_int(value)
+                            value = big_int(value, self._big_ints)
                             cls = type(value)
                             continue
                         if cls is float:
@@ -813,7 +735,7 @@ class Encoder:
                             if kind == k.UNDEFINED:
                                 append(b"\x06")
                                 break
-                            value = self._plain(value, kind, payload)
+                            value = plain(value, kind, payload, self._classes, self._default, self._decimals)
                             cls = type(value)
                             continue
                         if kind == k.DATETIME or kind == k.DATE:
@@ -823,10 +745,14 @@ class Encoder:
                             append(b"\x0b\x7f\xf8\x00\x00\x00\x00\x00\x00\x00\x00")
                             break
                         if kind == k.PLAN and payload.form == WRAPPER:
-                            value = self._unwrapped(value)
+                            value = unwrapped(value, classes)
                             cls = type(value)
                             continue
-                        if self._whole and (kind in AVMPLUS_ALONE or kind == k.DICTIONARY and not _is_object(value)):
+                        if self._whole and (
+                            kind in AVMPLUS_ALONE
+                            or kind == k.PLAN and payload.form == EXTERNAL
+                            or kind == k.DICTIONARY and not is_object(value)
+                        ):
                             raise NeedsAvmPlus
                         if kind == k.BYTES or kind == k.PLAN and payload.form == EXTERNAL:
                             append(b"\x11")
@@ -841,42 +767,44 @@ class Encoder:
                             slots[id(value)] = len(kept)
                         kept.append(value)
                         if kind == k.XML or kind == k.ELEMENT:
-                            data = utf8(str.__str__(value) if kind == k.XML else payload(value))
+                            data = to_utf8(str.__str__(value) if kind == k.XML else payload(value))
                             append(b"\x0f" + self._size32(len(data)))
                             append(data)
                             repeated += again
                             break
                         if depth >= self._max_depth:
-                            raise self._too_deep()
+                            raise too_deep(self._max_depth)
                         stack.append((items, mode, place, container, end, depth, identity))
                         depth += 1
                         mode, place, container, end, identity = PAIRED, -1, None, b"\x00\x00\x09", id(value)
                         opened.add(identity)
                         if kind == k.DICT or kind == k.MAPPING or kind == k.DICTIONARY:
                             if kind == k.DICTIONARY:
-                                container = _as_object(value)
+                                container = as_object(value)
                             else:
-                                container = dict.copy(value) if kind == k.DICT else dict(value.items())
+                                container = dict.copy(value) if kind == k.DICT else mapped(value, self._values)
                             count = len(container)
                             append(b"\x03")
                             items = iter(container.items())
                         elif kind == k.ECMA:
                             container = dict.copy(value)
                             count = len(container)
-                            append(b"\x08" + _ecma_count(value).to_bytes(4, "big"))
+                            append(b"\x08" + ecma_count(value).to_bytes(4, "big"))
                             items = iter(container.items())
                         elif kind == k.TYPED or kind == k.PLAN:
-                            alias, names, content, extra = self._members(value, payload)
+                            alias, names, content, extra = members_of(value, payload)
                             container = dict(zip(names, content, strict=True))
                             container.update(extra or ())
                             count = len(container)
                             append(b"\x10" + self._text16(alias, "an alias") if alias else b"\x03")
                             items = iter(container.items())
                         elif kind == k.ROWS:
-                            content = self._rows(value)
-                            count = len(content) * (1 + len(value.columns))
+                            container, content = rows_of(value)
+                            if type(content) is not list and type(content) is not tuple:
+                                content = self._listed(content)
+                            count = len(content) * (1 + len(container.columns))
                             append(b"\x0a" + self._size32(len(content)))
-                            items, mode, container, end = iter(content), ROWS, value, b""
+                            items, mode, end = iter(content), ROWS, b""
                         else:
                             if kind == k.ITERABLE:
                                 content = self._listed(value)
@@ -891,7 +819,7 @@ class Encoder:
                             repeated += 1 + count
                         self._values -= count
                         if self._values < 0:
-                            raise self._too_many()
+                            raise too_many(self._max_values)
                         break
                     if place < 0:  # a frame was opened
                         break
@@ -907,94 +835,21 @@ class Encoder:
         except Exception as error:
             raise self._explain(error, stack, mode, place, container) from error.__cause__
 
-    def _unwrapped(self, value: Any) -> Any:
-        """What a Flex collection holds: AMF0 has no externalizable objects, the collection is its source."""
-        for _ in range(CONVERSIONS):
-            value = value.source
-            plan = k.plan_of(type(value), self._classes)
-            if plan is None or plan.form != WRAPPER:
-                return value
-        raise EncodeError(f"{CONVERSIONS} collections within each other hold nothing else")
-
     def _text16(self, text: str, what: str) -> bytes:
         data = self._utf8(text)
         if len(data) > AMF0_KEY_MAX:
-            raise EncodeError(f"{what} of {len(data)} bytes; AMF0 has two bytes for its length", hint="AMF3 has more")
+            raise too_long_for_key(what, len(data))
         return len(data).to_bytes(2, "big") + data
 
     def _size32(self, size: int) -> bytes:
         if size > 0xFFFFFFFF:
-            raise EncodeError(f"a length of {size} does not fit AMF0's four bytes")
+            raise too_long_for_amf0(size)
         return size.to_bytes(4, "big")
 
 
 AVMPLUS_ALONE: Final = frozenset((k.BYTES, k.VECTOR, k.ARRAY))
 
 
-def milliseconds(value: Any, kind: int) -> float:
-    """The time of a date in milliseconds since the epoch in UTC; a naive one is taken as UTC."""
-    if kind == k.DATE:
-        value = dt.datetime(value.year, value.month, value.day, tzinfo=dt.timezone.utc)
-    elif value.utcoffset() is None:
-        value = value.replace(tzinfo=dt.timezone.utc)
-    since: dt.timedelta = value - EPOCH
-    return ((since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds) / 1000
-
-
-def _step(mode: int, place: int, container: Any) -> str:
-    """What one frame adds to the path of an error; nothing while it is at no place yet."""
-    if place < 0 or mode == ROOT:
-        return ""
-    if mode == LISTED or mode == ROWS:
-        return f"[{place}]"
-    if mode == SOURCE:
-        return ".source"
-    if mode == ENTRIES:
-        return f".{'value' if place & 1 else 'key'}{place >> 1}"
-    name = list(container)[place]
-    if isinstance(name, str):
-        name = str.__str__(name)
-        return f".{name}" if name.isidentifier() else f"[{k.short(name)}]"
-    return f"[{k.short(name)}]"
-
-
-def _marker(value: Any, kind: int) -> bytes:
-    """The marker before a reference, where the kind alone does not tell it."""
-    if kind == k.XML:
-        return b"\x07" if value.legacy else b"\x0b"
-    form = value.kind if kind == k.VECTOR else k.array_kind(value)
-    return b"\x09" if form is None else bytes((VECTOR_MARKERS[form],))
-
-
-def _packed(vector: Vector) -> tuple[str, int, bytes] | None:
-    """(kind, count, big-endian items) of a Vector of numbers; None for one of objects."""
-    if vector.kind == "object":
-        return None
-    content = list.__getitem__(vector, ALL)
-    return vector.kind, len(content), k.pack_vector(vector.kind, content)
-
-
 def _snapshot(value: Any) -> Any:
     """A list's or tuple's items, which no code that runs in between can change."""
     return tuple.__getitem__(value, ALL) if isinstance(value, tuple) else list.__getitem__(value, ALL)
-
-
-def _is_object(dictionary: Any) -> bool:
-    return all(isinstance(key, str) for key in dictionary)
-
-
-def _as_object(dictionary: Any) -> dict[str, Any]:
-    """A Dictionary as AMF0 can have it, where all its keys are text."""
-    for index, key in enumerate(dictionary):
-        if not isinstance(key, str):
-            raise EncodeError(
-                f"AMF0 has no Dictionary, and {k.short(key)} is no name of a member", f".key{index}", hint="AMF3 has one"
-            )
-    return dict(dictionary.items())
-
-
-def _ecma_count(value: EcmaArray) -> int:
-    """The declared count: as it came, else the highest index and one."""
-    if value.count is not None:
-        return value.count & 0xFFFFFFFF
-    return max((key + 1 for key in dict.keys(value) if type(key) is int and 0 <= key < INDEX_END), default=0)

@@ -1,8 +1,8 @@
 """What each call passes, in this order: find, authorize, bind, invoke, adapt.
 
-Each is a step of a pipeline (see `amfgate.pipeline`) and takes the Call.  `Gateway(..., actions=[...])` has others among
-them: a function `action(call)`, or an object with `on_request(call)` and `on_response(call)`, for what has to be undone
-when the call is answered, however it is answered.
+Each is a step of a pipeline (see `amfgate.pipeline`) and takes the Call.  `Gateway(..., actions=[...])` has others
+among them: a function `action(call)`, or an object with `on_request(call)` and `on_response(call)`, for what has to be
+undone when the call is answered, however it is answered.
 
     class Transaction:
         def on_request(self, call):
@@ -28,7 +28,7 @@ def find(call: Call) -> None:
     """Set `call.method` to what the target stands for."""
     method = call.gateway.services.find(call.target)
     if method is None:
-        raise Fault("Server.ResourceNotFound", f"there is no method {printable(call.target, 200)!r} here")
+        raise Fault("Server.ResourceNotFound", f"there is no method '{printable(call.target, 200)}' here")
     call.method = method
 
 
@@ -51,7 +51,9 @@ def invoke(call: Call) -> None:
     """Call the method; what it returns is `call.result`."""
     method = call.method
     if method is None:
-        raise Fault("Server.Processing", "the actions of this gateway do not include find, so there is nothing to invoke")
+        raise Fault(
+            "Server.Processing", "the actions of this gateway do not include find, so there is nothing to invoke"
+        )
     if call.keywords is None:
         call.result = method.function(*call.args)
     else:

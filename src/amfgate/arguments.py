@@ -1,8 +1,8 @@
 """From the arguments of a call to those of a method: how many, and of which types.
 
 Everything about a signature is worked out once, when the service is registered: how many arguments it takes,
-which of them have annotations and how each is converted, which parameters are filled from the call itself.  What is left
-for a request is a comparison of two numbers and, for an annotated parameter, of two classes.
+which of them have annotations and how each is converted, which parameters are filled from the call itself.  What is
+left for a request is a comparison of two numbers and, for an annotated parameter, of two classes.
 
 Conversion is `msgspec.convert`, strict: a number is no text, 1 is no boolean, an unknown enum value is an error, and
 dataclasses, attrs classes, Structs, TypedDicts and generic containers are built from plain objects and arrays.
@@ -64,7 +64,7 @@ class Parameter:
 
 
 class Binder:
-    """Fits the arguments of a call to one method; `binder(call)` sets `call.args` and `call.keywords`, or raises a Fault."""
+    """Fits the arguments of a call to one method: `binder(call)` sets its `args` and `keywords`, or raises Fault."""
 
     __slots__ = ("_checked", "_injected", "_keywords", "_least", "_most", "_rest", "_where", "parameters", "returns")
 
@@ -88,8 +88,8 @@ class Binder:
                     keywords.append((name, filled))
                 elif parameter.default is parameter.empty:
                     raise TypeError(
-                        f"{where} cannot be called: its parameter {name!r} is taken by keyword only, and arguments come "
-                        "without names; give it a default or move it before the *"
+                        f"{where} cannot be called: its parameter {name!r} is taken by keyword only, and arguments "
+                        "come without names; give it a default or move it before the *"
                     )
             elif filled is not None:
                 injected.append((len(self.parameters) + len(injected), filled))
@@ -153,7 +153,9 @@ class Binder:
         return Fault("Client.Arguments", f"{self._where}: argument {parameter.name!r}{at}: {reason}")
 
     def _wrong_number(self, given: int) -> Fault:
-        named = ", ".join(parameter.name if parameter.required else f"{parameter.name}=" for parameter in self.parameters)
+        named = ", ".join(
+            parameter.name if parameter.required else f"{parameter.name}=" for parameter in self.parameters
+        )
         if self._rest is not None:
             named += f"{', ' if named else ''}*{self._rest.name}"
         takes = f"{self._where}({named})"
@@ -226,10 +228,10 @@ def _from_call(annotation: Any) -> Callable[[Any], Any] | None:
 def converter(annotation: Any) -> Convert | None:
     """A function that converts a value to `annotation`, or raises msgspec.ValidationError; None if anything will do.
 
-    A value that is of the annotated class already is given back as it is, containers of containers too; what has to be built
-    or looked into is copied.
+    A value that is of the annotated class already is given back as it is, containers of containers too; what has to be
+    built or looked into is copied.
     """
-    if annotation in (inspect.Parameter.empty, Any, object):
+    if annotation is inspect.Parameter.empty or annotation is Any or annotation is object:
         return None
     depth = _levels(msgspec.inspect.type_info(annotation), ())
     passes = _class_of(annotation)
@@ -263,7 +265,7 @@ def _class_of(annotation: Any) -> type | None:
 
 
 def _build(wanted: type, value: Any) -> Any:
-    """For the classes that msgspec does not build: an instance passes, a pydantic model validates, anything else does not fit."""
+    """For the classes that msgspec does not build: an instance passes, a pydantic model validates, else an error."""
     if isinstance(value, wanted):
         return value
     validate = getattr(wanted, "model_validate", None)
@@ -280,7 +282,7 @@ def _build(wanted: type, value: Any) -> Any:
 
 
 def _levels(info: Any, above: tuple[Any, ...]) -> int:
-    """How many levels of containers and objects msgspec builds anew for a type: 0 for a number, 2 for `list[list[Any]]`."""
+    """How many levels of containers and objects msgspec builds for a type: 0 for a number, 2 for `list[list[Any]]`."""
     if any(info is one for one in above):
         return ANY_DEPTH
     above = (*above, info)
@@ -322,7 +324,9 @@ def _check_copy(value: Any, depth: int) -> None:
             if number in seen:
                 repeats += 1 + len(item)
                 if repeats > REPEATS:
-                    raise msgspec.ValidationError(f"it repeats more than {REPEATS} values, each of which would be copied")
+                    raise msgspec.ValidationError(
+                        f"it repeats more than {REPEATS} values, each of which would be copied"
+                    )
             seen.add(number)
             inside.add(number)
             open_.append(item)
@@ -349,7 +353,7 @@ def _said(message: str) -> tuple[str, str]:
 
 def type_name(annotation: Any) -> str:
     """An annotation as it is written, for people: "list[int]", "" for none."""
-    if annotation in (inspect.Parameter.empty, inspect.Signature.empty):
+    if annotation is inspect.Parameter.empty:  # the same object as inspect.Signature.empty
         return ""
     if annotation is type(None) or annotation is None:
         return "None"

@@ -16,10 +16,11 @@ import sys
 import threading
 import types as _types
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from operator import attrgetter
 from typing import Any, ClassVar, TypeVar, get_origin
 
-from .errors import DecodeError
+from .errors import DecodeError, said
 from .types import TypedObject, undefined
 
 C = TypeVar("C", bound=type)
@@ -43,9 +44,13 @@ class Plan:
         (named tuples): such ones are made last, by `build`.
     fill: (instance, members) -> how many members were missing and got a default.
     build: members -> (instance, defaults), only where `make` is None.
+
+    Two short cuts for the compiled twins, None where they would not do the same:
+    attributes: what `get` reads, one attribute for each name, when reading them runs no code of the user's.
+    direct: name on the wire -> attribute, when members may be put straight into the instance's `__dict__`.
     """
 
-    __slots__ = ("alias", "build", "cls", "direct", "extra", "fill", "form", "get", "make", "names")
+    __slots__ = ("alias", "attributes", "build", "cls", "direct", "extra", "fill", "form", "get", "make", "names")
 
     def __init__(self, cls: type, alias: str, form: int = MEMBERS) -> None:
         self.cls = cls
@@ -57,14 +62,13 @@ class Plan:
         self.make: Callable[[], Any] | None = None
         self.fill: Callable[[Any, dict[str, Any]], int] = _no_members
         self.build: Callable[[dict[str, Any]], tuple[Any, int]] | None = None
-        # wire name -> attribute, when members may be put straight into the instance's __dict__
+        self.attributes: tuple[str, ...] | None = None
         self.direct: dict[str, str] | None = None
 
     def alias_of(self, instance: Any) -> str:
         """The alias of one instance: a built-in one that was read under another of its names keeps that."""
-        if isinstance(instance, TypedObject):
-            return instance.alias
-        return getattr(instance, "__amf_alias__", None) or self.alias
+        own = instance.alias if isinstance(instance, TypedObject) else getattr(instance, "__amf_alias__", None)
+        return own if type(own) is str and own else self.alias
 
     def __repr__(self) -> str:
         return f"<Plan of {self.cls.__qualname__} as {self.alias!r}>"
@@ -136,7 +140,9 @@ class ClassRegistry:
         with self._lock:
             taken = self._by_alias.get(alias)
             if taken is not None and taken.cls is not cls:
-                raise ValueError(f"the alias {alias!r} belongs to {taken.cls.__module__}.{taken.cls.__qualname__} already")
+                raise ValueError(
+                    f"the alias {alias!r} belongs to {taken.cls.__module__}.{taken.cls.__qualname__} already"
+                )
             known = self._by_class.get(cls)
             if known is not None and known.alias != alias:
                 raise ValueError(f"{cls.__qualname__} is registered as {known.alias!r} already")
@@ -356,7 +362,9 @@ def make_plan(
     for option, given in (("exclude", exclude), ("readonly", readonly)):
         for name in given:
             if declared and name not in declared and not hasattr(cls, name):
-                raise ValueError(f"{option}: {cls.__qualname__} has no member {name!r}; it declares {', '.join(declared)}")
+                raise ValueError(
+                    f"{option}: {cls.__qualname__} has no member {name!r}; it declares {', '.join(declared)}"
+                )
     to_wire = _renamer(rename)
     attributes = tuple(name for name in declared if name not in exclude)
     names = tuple(to_wire(name) for name in attributes)
@@ -441,6 +449,9 @@ def _plan_fields(
         return len(missing)
 
     plan.fill = fill
+    if cls.__getattribute__ is object.__getattribute__ and not hasattr(cls, "__getattr__"):
+        if not any(isinstance(getattr(cls, name, None), (property, cached_property)) for name in attributes):
+            plan.attributes = attributes
     if _direct(cls, every) and not pydantic and not dynamic and len(accepted) == len(every):
         plan.direct = incoming
     if dynamic:
@@ -539,7 +550,9 @@ def _direct(cls: type, names: Iterable[str]) -> bool:
     """Can members go straight into `__dict__`: no slots, no descriptors, no `__setattr__` that ought to see them?"""
     if cls.__dictoffset__ == 0 or not _plain_setattr(cls):
         return False
-    return not any(hasattr(type(cls.__dict__.get(name)), "__set__") or _inherits_descriptor(cls, name) for name in names)
+    return not any(
+        hasattr(type(cls.__dict__.get(name)), "__set__") or _inherits_descriptor(cls, name) for name in names
+    )
 
 
 def _inherits_descriptor(cls: type, name: str) -> bool:
@@ -592,5 +605,5 @@ def _bare_pydantic(cls: type) -> Any:
 def refuse(plan: Plan, error: Exception, offset: int) -> DecodeError:
     """The error for an instance whose class would not take what came."""
     return DecodeError(
-        f"{plan.cls.__qualname__} ({plan.alias!r}) could not be filled: {type(error).__name__}: {error}", offset
+        f"{plan.cls.__qualname__} ({plan.alias!r}) could not be filled: {type(error).__name__}: {said(error)}", offset
     )

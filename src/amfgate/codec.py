@@ -116,9 +116,7 @@ def bind(encoder_class: Any, decoder_class: Any) -> tuple[Callable[..., bytes], 
 
         DecodeError says what was found and where; one with bytes behind the value is an error too.
         """
-        decoder = decoder_class(
-            data, version=version, classes=classes, limits=limits, plain=plain, dates=dates
-        )
+        decoder = decoder_class(data, version=version, classes=classes, limits=limits, plain=plain, dates=dates)
         try:
             value = decoder.decode()
         except EOFError:
@@ -126,9 +124,7 @@ def bind(encoder_class: Any, decoder_class: Any) -> tuple[Callable[..., bytes], 
         except DecodeError as error:
             raise _explained(error, data, version) from error.__cause__
         if not decoder.at_end:
-            raise _explained(
-                DecodeError(f"{decoder.bytes_left} bytes follow the value", decoder.offset), data, version
-            )
+            raise _explained(DecodeError(f"{decoder.bytes_left} bytes follow the value", decoder.offset), data, version)
         return value
 
     return dumps, loads

@@ -131,9 +131,9 @@ class DataOutput:
         except (struct.error, OverflowError) as error:
             raise EncodeError(f"writeDouble: {error}") from error
 
-    def writeBytes(self, data: bytes, offset: int = 0, length: int = 0) -> None:
+    def writeBytes(self, data: Any, offset: int = 0, length: int = 0) -> None:
         """`data[offset:offset + length]`; a length of 0 means to the end."""
-        self._encoder.put(bytes(data)[offset : offset + length if length else None])
+        self._encoder.put(memoryview(data).tobytes()[offset : offset + length if length else None])
 
     def writeUTF(self, text: str) -> None:
         """Text behind its length in two bytes: at most 65,535 bytes of UTF-8."""

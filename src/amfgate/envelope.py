@@ -28,7 +28,7 @@ class Envelope(Protocol):
 
 
 class PlainEnvelope:
-    """The reply that NetConnection.call reads: `<uri>/onResult` with the value, `<uri>/onStatus` with an error object."""
+    """The reply to NetConnection.call: `<uri>/onResult` with the value, or `<uri>/onStatus` with an error object."""
 
     __slots__ = ()
 

@@ -48,6 +48,14 @@ class EncodeError(AmfError, ValueError):
         return f"{self.message}{place}{': ' + self.hint if self.hint else ''}"
 
 
+def said(error: BaseException) -> str:
+    """An error's own text, for another error's message; its class has the last word on what `str` gives, and may fail."""
+    try:
+        return str(error)
+    except Exception:
+        return "(its text cannot be had)"
+
+
 class Fault(Exception):
     """An answer to a call that is not its result: raise it in a service to tell the caller what went wrong.
 

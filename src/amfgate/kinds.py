@@ -199,7 +199,15 @@ def _long_double(value: Any) -> float:
 def array_kind(value: Any) -> str | None:
     """The kind of Vector that an array travels as: "int", "uint" or "double"; None when it is a list."""
     if isinstance(value, array):
-        return None if value.typecode in "uw" else "double" if value.typecode in "fd" else "int" if value.typecode.islower() else "uint"
+        return (
+            None
+            if value.typecode in "uw"
+            else "double"
+            if value.typecode in "fd"
+            else "int"
+            if value.typecode.islower()
+            else "uint"
+        )
     if value.ndim != 1 or value.dtype.itemsize > 8:
         return None
     return {"i": "int", "u": "uint", "f": "double"}.get(value.dtype.kind)
@@ -228,13 +236,15 @@ def _numpy_vector(value: Any) -> Any:
         if outside.any():
             index = int(outside.argmax())
             raise EncodeError(f"{int(value[index])} does not fit a Vector of {kind}, which is 32 bits", f"[{index}]")
-    return kind, value.size, value.astype({"int": ">i4", "uint": ">u4", "double": ">f8"}[kind]).tobytes()
+    data = value.astype({"int": ">i4", "uint": ">u4", "double": ">f8"}[kind]).tobytes()
+    return kind, len(data) // (8 if kind == "double" else 4), data
 
 
 def _array_vector(value: Any) -> Any:
     """An array.array of numbers as (kind, count, big-endian items); one of characters as their list."""
     kind = array_kind(value)
-    return list(value) if kind is None else (kind, len(value), pack_vector(kind, value))
+    items = array.__getitem__(value, slice(None))
+    return list(items) if kind is None else (kind, len(items), pack_vector(kind, items))
 
 
 VECTOR_RANGES: Final = {"int": (-(1 << 31), (1 << 31) - 1), "uint": (0, (1 << 32) - 1)}
@@ -255,7 +265,11 @@ def pack_vector(kind: str, items: Any) -> bytes:
 
 def _pack_item(kind: str, item: Any, index: int) -> bytes:
     """One item by its natural value (a numpy scalar, an IntEnum), or the error that names it."""
-    if type(item) is bool or not hasattr(item, "__index__" if kind != "double" else "__float__") or isinstance(item, decimal.Decimal):
+    if (
+        type(item) is bool
+        or not hasattr(item, "__index__" if kind != "double" else "__float__")
+        or isinstance(item, decimal.Decimal)
+    ):
         raise EncodeError(f"a Vector of {kind} cannot hold a {type(item).__name__}", f"[{index}]")
     if kind == "double":
         if hasattr(item, "__index__"):

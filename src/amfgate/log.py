@@ -75,7 +75,7 @@ def log_error(message: str, error: BaseException) -> None:
     record = logger.makeRecord(
         logger.name,
         logging.ERROR,
-        "(amfgate)",
+        __file__,
         0,
         message,
         (),
@@ -86,7 +86,7 @@ def log_error(message: str, error: BaseException) -> None:
 
 
 def log_calls(calls: Iterable[Call]) -> None:
-    """One line at INFO for each call: target, milliseconds from `find` to `adapt`, bytes in and out, the code of a fault."""
+    """One line at INFO for each call: target, milliseconds in the actions, bytes in and out, the code of a fault."""
     for call in calls:
         outcome = "" if call.fault is None else f", {printable(str(call.fault.code))}"
         logger.info(
@@ -94,6 +94,6 @@ def log_calls(calls: Iterable[Call]) -> None:
             printable(call.target),
             call.seconds * 1000.0,
             call.bytes_in,
-            call.bytes_out,
+            0 if call.response is None else call.response.size,
             outcome,
         )

@@ -34,6 +34,9 @@ FALSE_LENGTHS: Final = (0, 1, 0xFFFFFFFF)  # what writers put that do not know t
 HEADER_LEAST: Final = 8  # the bytes of a header and of a body whose texts are empty and whose value is missing
 BODY_LEAST: Final = 8
 REPLY_ENDINGS: Final = ("/onResult", "/onStatus", "/onDebugEvents")
+# A body that fails may have been read to the end of the packet first, and so may the next: 100 such could make 16 MiB
+# cost 1.6 GB.  So many bytes may be read in vain; a packet of 600 KB may have 100 failures.
+RETRY_BYTES: Final = 64 * 1024 * 1024
 BARE_MOST: Final = 65536  # input larger than this is not tried as a bare value, only to word an error
 BARE_LIMITS: Final = Limits(max_depth=32, max_values=10_000)
 
@@ -143,9 +146,9 @@ class Body:
         repeats: in AMF0, so many repeated values are written out again before references are used.  Raises
         the DecodeError of a value that could not be decoded; the path of an EncodeError starts at the value.
         """
+        target, response = _text(self.target, "a body's target"), _text(self.response, "a body's response")
         value = self._encode(version, repeats, options)
-        target = _text(self.target, "a body's target")
-        return b"".join((target, _text(self.response, "a body's response"), _pack_long(len(value)), value))
+        return b"".join((target, response, _pack_long(len(value)), value))
 
     def _encode(self, version: int, repeats: int, options: dict[str, Any]) -> Any:
         value, lead = self.value, self._lead
@@ -227,36 +230,21 @@ class Packet:
                 raise DecodeError(f"a packet of {size} bytes; the limit is {limits.max_body} (max_body)")
         packet = cls.__new__(cls)
         packet.version = version
-        headers: list[Header] = []
         bodies: list[Body] = []
-        packet.headers, packet.bodies = headers, bodies
+        packet.headers, packet.bodies = [], bodies
         packet.dropped = 0
-        at = 2
         try:
+            (count,) = _unpack_word(data, 2)
+            at = 4 if count == 0 else _read_headers(packet, data, count, classes, limits, plain)
             (count,) = _unpack_word(data, at)
-            at += 2
-            if count:
-                if count * HEADER_LEAST > size - at:
-                    raise DecodeError(f"{count} headers cannot be in the {size - at} bytes left", at - 2)
-                for _ in range(count):
-                    name, at = _read_text(data, at, size)
-                    must_understand = data[at] != 0
-                    at += 5  # the length is not used
-                    if at > size:
-                        raise _truncated(size, f"the header {name!r}")
-                    decoder = Decoder(data, version=0, classes=classes, limits=limits, plain=plain, offset=at)
-                    header = Header(name, _decode_header(decoder, name, at), must_understand)
-                    header._lead = data[at : at + 1]
-                    headers.append(header)
-                    at = decoder.offset
-            (count,) = _unpack_word(data, at)
-            at += 2
-            if most is not None and count > most:
-                raise DecodeError(f"{count} bodies in one packet; the limit is {most} (max_bodies)", at - 2)
-            if count * BODY_LEAST > size - at:
-                raise DecodeError(f"{count} bodies cannot be in the {size - at} bytes left", at - 2)
         except (struct.error, IndexError):
-            raise _truncated(size, "its headers") from None
+            raise DecodeError(f"the packet of {size} bytes ends in its headers", size) from None
+        if most is not None and count > most:
+            raise DecodeError(f"{count} bodies in one packet; the limit is {most} (max_bodies)", at)
+        at += 2
+        if count * BODY_LEAST > size - at:
+            raise DecodeError(f"{count} bodies cannot be in the {size - at} bytes left", at - 2)
+        failures = 0
         trusted = None  # how many bodies there are up to the first whose declared length was tried
         try:
             while len(bodies) < count:
@@ -265,9 +253,10 @@ class Packet:
                 bodies.append(body)
                 end = _decode(body, data, at, classes, limits, plain)
                 if end < 0:
+                    failures += 1
                     trusted = trusted or len(bodies)
                     end = at + length
-                    if length in FALSE_LENGTHS or end > size:
+                    if length in FALSE_LENGTHS or end > size or failures * size > RETRY_BYTES:
                         body.size = size - at
                         break
                 body.size = end - at
@@ -350,12 +339,33 @@ def _decode(
     return int(end)
 
 
-def _decode_header(decoder: Any, name: str, at: int) -> Any:
-    try:
-        return decoder.decode_body()
-    except Exception as error:
-        found = _as_decode_error(error, at)
-        raise DecodeError(f"the header {name!r}: {found.message}", found.offset) from error
+def _read_headers(
+    packet: Packet,
+    data: bytes,
+    count: int,
+    classes: ClassRegistry | None,
+    limits: Limits | None,
+    plain: bool,
+) -> int:
+    """Give `packet` its headers; the offset behind them.  struct.error or IndexError where the data end too early."""
+    size, at = len(data), 4
+    if count * HEADER_LEAST > size - at:
+        raise DecodeError(f"{count} headers cannot be in the {size - at} bytes left", 2)
+    for _ in range(count):
+        name, at = _read_text(data, at, size)
+        must_understand = data[at] != 0
+        _unpack_long(data, at + 1)  # the length is not used, but has to be there
+        at += 5
+        decoder = Decoder(data, version=0, classes=classes, limits=limits, plain=plain, offset=at)
+        try:
+            header = Header(name, decoder.decode_body(), must_understand)
+        except Exception as error:
+            found = _as_decode_error(error, at)
+            raise DecodeError(f"the header {name!r}: {found.message}", found.offset) from error
+        header._lead = data[at : at + 1]
+        packet.headers.append(header)
+        at = decoder.offset
+    return at
 
 
 def _as_decode_error(error: Exception, at: int) -> DecodeError:
@@ -387,12 +397,21 @@ def _read_text(data: bytes, at: int, size: int) -> tuple[str, int]:
 def _read_body_head(data: bytes, at: int, size: int) -> tuple[str, str, int, int]:
     """A body's target, response and declared length, and the offset of its value."""
     try:
-        target, at = _read_text(data, at, size)
-        response, at = _read_text(data, at, size)
-        (length,) = _unpack_long(data, at)
+        start = at + 2
+        end = start + _unpack_word(data, at)[0]
+        target = data[start:end].decode("utf-8", "surrogateescape")
+        start = end + 2
+        end = start + _unpack_word(data, end)[0]
+        response = data[start:end].decode("utf-8", "surrogateescape")
+        return target, response, _unpack_long(data, end)[0], end + 4
     except struct.error:
-        raise DecodeError(f"the packet of {size} bytes ends before a body's value", size) from None
-    return target, response, length, at + 4
+        pass
+    try:  # once more, to say which of the texts is too long
+        _, at = _read_text(data, at, size)
+        _read_text(data, at, size)
+    except struct.error:
+        pass
+    raise DecodeError(f"the packet of {size} bytes ends before a body's value", size)
 
 
 def _text(text: Any, what: str) -> bytes:
@@ -412,10 +431,6 @@ def _as_bytes(data: Any) -> bytes:
     if isinstance(data, str):
         raise TypeError("a packet is bytes, not str; bytes.fromhex() reads hex digits")
     return memoryview(data).tobytes()
-
-
-def _truncated(size: int, where: str) -> DecodeError:
-    return DecodeError(f"the packet of {size} bytes ends in {where}", size)
 
 
 def not_a_packet(data: bytes) -> DecodeError:

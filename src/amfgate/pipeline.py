@@ -1,9 +1,9 @@
 """The loop, and the two things that travel through it.
 
-A request is one `Exchange`: one packet in, one packet out.  It passes the gateway's filters.  Each body of the packet is
-one `Call`, and passes the actions.  Both lists are run by the same `Pipeline`, and a step of either is written in
-the same way: `on_request(x)` on the way in, `on_response(x)` on the way back, each of them optional, or a plain function,
-which has the way in only.
+A request is one `Exchange`: one packet in, one packet out.  It passes the gateway's filters.  Each body of the packet
+is one `Call`, and passes the actions.  Both lists are run by the same `Pipeline`, and a step of either is written in
+the same way: `on_request(x)` on the way in, `on_response(x)` on the way back, each of them optional, or a plain
+function, which has the way in only.
 
 Why a loop.  Middleware usually nests: each part calls the next, and the first is still on the stack when the last one
 runs.  Every filter then costs a frame for the whole request, and every traceback shows all of them.  Here a step is
@@ -69,9 +69,7 @@ class Pipeline:
         self._skips = tuple(len(leaves) - count for count in counts)
 
     def run(self, x: Any) -> None:
-        """Take x through the steps and back.  Nothing is run when it has its answer already."""
-        if x.response is not None:
-            return
+        """Take x, which has no response yet, through the steps and back."""
         entered = 0
         try:
             for entered, enter in self._enters:  # noqa: B007 (the last value is used)
@@ -112,8 +110,8 @@ def step_name(step: Any) -> str:
     """How a step is called in the order that `repr(gateway)` prints."""
     if inspect.isfunction(step) or inspect.ismethod(step) or inspect.isbuiltin(step):
         return step.__name__
-    own = type(step).__repr__
-    return type(step).__name__ if own is object.__repr__ else repr(step)
+    has_own = any("__repr__" in vars(base) for base in type(step).__mro__[:-1])
+    return repr(step) if has_own else type(step).__name__
 
 
 def _hooks(step: Any, place: int) -> tuple[Hook | None, Hook | None]:
@@ -141,8 +139,8 @@ def _hooks(step: Any, place: int) -> tuple[Hook | None, Hook | None]:
 class Response:
     """An HTTP answer, for a filter that does not answer with a packet.
 
-    `status` is a number (`403`) or a whole line (`"403 Forbidden"`), `body` bytes, text (sent as UTF-8) or an iterable of
-    bytes, which is closed when the server is done with it, `headers` pairs of text (or a mapping).  A body without a
+    `status` is a number (`403`) or a whole line (`"403 Forbidden"`), `body` bytes, text (sent as UTF-8) or an iterable
+    of bytes, which is closed when the server is done with it, `headers` pairs of text (or a mapping).  A body without a
     Content-Type among the headers is sent as plain text; the Content-Length of bytes and text is added.
 
         exchange.response = amfgate.Response(403, "not from there")
@@ -224,6 +222,11 @@ class Exchange:
         self.reply_headers: list[Header] = []
         self._deferred: list[tuple[Callable[..., Any], tuple[Any, ...]]] | None = None
 
+    @staticmethod
+    def __from_call__(call: Call) -> Exchange:
+        """A service's parameter that is annotated Exchange is filled with this."""
+        return call.exchange
+
     def header(self, name: str, default: Any = None) -> Any:
         """The value of the request's header `name`; of several the last."""
         if self.request is not None:
@@ -247,7 +250,7 @@ class Exchange:
         self.add_header("ReplaceGatewayUrl", _text_for("replace_gateway_url", url), must_understand)
 
     def request_persistent_header(self, name: str, value: Any, must_understand: bool = False) -> None:
-        """Have the client send the header `name` with each request from now on; `must_understand` is about that header."""
+        """Have the client send the header `name` with each request from now on, with `must_understand` as its flag."""
         value = {"name": _text_for("request_persistent_header", name), "mustUnderstand": must_understand, "data": value}
         self.add_header("RequestPersistentHeader", value)
 
@@ -297,6 +300,10 @@ class Exchange:
         log_error(f"packet of {len(self.calls)} calls failed: {printable(str(fault))}", error)
         for call in self.calls:
             if call.fault is None:
+                if call.envelope is PLAIN:
+                    # The filter that would have given it another may not have been reached.
+                    for envelope in self.gateway.envelopes:
+                        call.envelope = envelope(call) or PLAIN
                 call.refuse(fault)
         self.answer()
 
@@ -335,14 +342,13 @@ class Call:
     fault: the Fault that was answered, None without one.
     user: who calls; the exchange's user unless it is set here.
     seconds: how long the actions took; 0.0 while nobody logs at INFO.
-    bytes_in, bytes_out: the size of the arguments and of the answer in their packets.
+    bytes_in: the size of the arguments in the packet.
     """
 
     __slots__ = (
         "_user",
         "args",
         "bytes_in",
-        "bytes_out",
         "envelope",
         "exchange",
         "fault",
@@ -363,7 +369,6 @@ class Call:
         self.uri = uri
         self.args: Sequence[Any] = args
         self.bytes_in = bytes_in
-        self.bytes_out = 0
         self.envelope: Envelope = PLAIN
         self.keywords: dict[str, Any] | None = None
         self.method: Method | None = None
@@ -371,6 +376,11 @@ class Call:
         self.response: Body | None = None
         self.fault: Fault | None = None
         self.seconds = 0.0
+
+    @staticmethod
+    def __from_call__(call: Call) -> Call:
+        """A service's parameter that is annotated Call is filled with this."""
+        return call
 
     @property
     def user(self) -> Any:

@@ -40,11 +40,13 @@ def service(name: str) -> Callable[[T], T]:
 
         amfgate.Gateway(app, [Catalog()])
 
-    In such a list an instance is taken as it is, and a class whose constructor needs no arguments is instantiated.  Methods that
-    a service inherits are exposed only from a base that is itself decorated.
+    In such a list an instance is taken as it is, and a class whose constructor needs no arguments is instantiated.
+    Methods that a service inherits are exposed only from a base that is itself decorated.
     """
     if not isinstance(name, str):
-        raise TypeError(f'@amfgate.service needs the name by which clients call it: @amfgate.service("{_called(name)}")')
+        raise TypeError(
+            f'@amfgate.service needs the name by which clients call it: @amfgate.service("{_called(name)}")'
+        )
     check_name(name)
 
     def mark(thing: T) -> T:
@@ -67,9 +69,14 @@ def requires(*needed: str | Callable[[Any], Any]) -> Callable[[T], T]:
     A function is called with the user; one whose first parameter is named `call` gets the Call, and is asked also when
     there is no user.  Without an argument any user will do.  Of several, and of several decorators, all have to agree.
 
-    Nobody is let in as `Client.Authentication` when there is no user, as `Client.Authorization` when it is the wrong one.
+    Nobody is let in as `Client.Authentication` when there is no user, as `Client.Authorization` when it is the wrong
+    one.
     """
-    if len(needed) == 1 and (inspect.isfunction(needed[0]) or inspect.isclass(needed[0])) and not _is_predicate(needed[0]):
+    if (
+        len(needed) == 1
+        and (inspect.isfunction(needed[0]) or inspect.isclass(needed[0]))
+        and not _is_predicate(needed[0])
+    ):
         raise TypeError("@amfgate.requires is written with brackets: @amfgate.requires() for any user")
     requirements = tuple(Requirement(one) for one in needed) or (Requirement(None),)
 
@@ -105,15 +112,23 @@ class Requirement:
         raise Fault("Client.Authorization", "the user may not make this call")
 
     def __repr__(self) -> str:
-        return "any user" if self.needed is None else repr(self.needed) if isinstance(self.needed, str) else _called(self.needed)
+        return (
+            "any user"
+            if self.needed is None
+            else repr(self.needed)
+            if isinstance(self.needed, str)
+            else _called(self.needed)
+        )
 
 
 def roles_of(user: Any) -> Any:
     """The roles of a user, as a container of names: see `requires`."""
-    roles = user if isinstance(user, (set, frozenset, list, tuple)) else None
-    if isinstance(user, Mapping):
+    roles: Any
+    if isinstance(user, (set, frozenset, list, tuple)):
+        roles = user
+    elif isinstance(user, Mapping):
         roles = user.get("roles")
-    elif roles is None:
+    else:
         roles = getattr(user, "roles", None)
     if isinstance(roles, str):
         return (roles,)
@@ -126,7 +141,10 @@ class Method:
     __slots__ = ("bind", "description", "function", "requires", "target")
 
     def __init__(self, target: str, function: Callable[..., Any], requirements: tuple[Requirement, ...]) -> None:
-        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        if any(
+            inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one)
+            for one in (function, getattr(function, "__call__", None))  # noqa: B004 (an object's, which may be async)
+        ):
             raise TypeError(
                 f"{target} is an async def; services are called as plain functions, by threads. Make it a def, or call "
                 "it from one: def name(...): return asyncio.run(...)"
@@ -166,8 +184,8 @@ class ServiceRegistry:
     `async def` are a TypeError that says what to do.
 
     A target is the name of a service and of a method, with dots or slashes: `catalog.page`, `catalog/page`.  Names may
-    be nested (`com.shop.catalog`); where two services could be meant, the longer name is.  `targets` gives other names to
-    targets (`{"Old.getScores": "scores.top"}`); `case_insensitive` finds `CATALOG.Page` too, as PHP did.
+    be nested (`com.shop.catalog`); where two services could be meant, the longer name is.  `targets` gives other names
+    to targets (`{"Old.getScores": "scores.top"}`); `case_insensitive` finds `CATALOG.Page` too, as PHP did.
     """
 
     def __init__(
@@ -299,7 +317,9 @@ def expose(name: str, thing: Any) -> list[Method] | None:
         return None
     cls = type(thing)
     if cls.__module__ == "builtins":
-        raise TypeError(f"the service {name!r} is {thing!r}; a service is an object of a class of yours, a function or a module")
+        raise TypeError(
+            f"the service {name!r} is {thing!r}; a service is an object of a class of yours, a function or a module"
+        )
     methods = list(_object_methods(name, thing, cls))
     return None if not methods and callable(thing) else methods
 
@@ -308,7 +328,8 @@ def _module_methods(name: str, module: types.ModuleType) -> Iterator[Method]:
     listed = getattr(module, "__all__", None)
     if listed is None:
         raise TypeError(
-            f"the service {name!r} is the module {module.__name__}, which has no __all__; list there the functions that may be called"
+            f"the service {name!r} is the module {module.__name__}, which has no __all__: "
+            "list there the functions that may be called"
         )
     for word in listed:
         thing = getattr(module, word)
@@ -333,7 +354,7 @@ def _object_methods(name: str, thing: Any, cls: type) -> Iterator[Method]:
 
 
 def _is_method(attribute: Any) -> bool:
-    """Is this what `def` makes in a class body?  Not a property, a nested class, nor an object that happens to be callable."""
+    """Is this what `def` makes in a class body?  Not a property, a nested class, nor some object that can be called."""
     inner = getattr(attribute, "__func__", attribute)
     if isinstance(inner, type) or not hasattr(type(attribute), "__get__") or hasattr(type(attribute), "__set__"):
         return False
@@ -345,18 +366,23 @@ def _named(services: Any) -> Iterator[tuple[str, Any]]:
         yield from services.items()
         return
     if isinstance(services, str) or not isinstance(services, Iterable):
-        raise TypeError(f"services are a mapping of names to objects, or a list of @amfgate.service ones, not {services!r}")
+        raise TypeError(
+            f"services are a mapping of names to objects, or a list of @amfgate.service ones, not {services!r}"
+        )
     for thing in services:
         name = getattr(thing, SERVICE, None)
         if name is None:
             raise TypeError(
-                f'{thing!r} has no name: decorate it with @amfgate.service("name"), or give a mapping {{"name": service}}'
+                f'{thing!r} has no name: decorate it with @amfgate.service("name"), '
+                'or give a mapping {"name": service}'
             )
         if isinstance(thing, type):
             try:
                 thing = thing()
             except TypeError as error:
-                raise TypeError(f"the service {name!r} needs arguments to be made; put an instance in the list ({error})") from error
+                raise TypeError(
+                    f"the service {name!r} needs arguments to be made; put an instance in the list ({error})"
+                ) from error
         yield name, thing
 
 

@@ -1,6 +1,6 @@
 // node run.mjs CHROMIUM URL SECONDS: opens the page in headless Chromium, waits for the Flash programs to end, and
-// prints one JSON object: `ended`, the `reports` it made, and a `log` of the browser's console and network.
-// Playwright ends the browser when this process ends, however it ends.
+// prints one JSON object: `ended`, the `reports` it made, and a `log` of the browser's console and of
+// the requests that failed.  Playwright ends the browser when this process ends, however it ends.
 import { chromium } from "playwright-core";
 
 const [executablePath, url, seconds] = process.argv.slice(2);
@@ -21,12 +21,17 @@ try {
     page.on("pageerror", (error) => reject(new Error(`page error: ${error.message}`)));
     page.on("crash", () => reject(new Error("the page crashed")));
   });
+  dead.catch(() => {}); // it may happen before anybody waits for it
   page.on("requestfailed", (request) => log.push(`${request.url()}: ${request.failure()?.errorText}`));
-  page.on("response", (reply) => log.push(`${reply.request().method()} ${reply.url()}: ${reply.status()}`));
+  page.on("response", (reply) => {
+    if (!reply.ok()) log.push(`${reply.request().method()} ${reply.url()}: ${reply.status()}`);
+  });
   await page.goto(url);
   const end = page.waitForFunction("running === 0", null, { timeout: seconds * 1000, polling: 50 });
   await Promise.race([end, dead]).then(() => { ended = true; }, (error) => log.push(error.message));
-  reports = await page.evaluate("reports");
+  // A page that hangs has no answer to this either.
+  const patience = new Promise((resolve) => { setTimeout(resolve, 5000, {}).unref(); });
+  reports = await Promise.race([page.evaluate("reports"), patience]);
 } catch (error) {
   log.push(error.message);
 } finally {

@@ -336,6 +336,14 @@ AS2 = [
         "0000 0000 0001 000B '/1/onResult' 0004 'null' 00000001 05",
     ),
     Case(
+        "credentials in a header, as NetConnection.addHeader and setCredentials send them",
+        "0000 0001 000B 'Credentials' 00 00000027 03 0006 'userid' 02 0003 'ada' 0008 'password'"
+        " 02 0008 'lovelace' 000009"
+        "0001 0009 'test.user' 0002 '/1' 00000005 0A 00000000",
+        [],
+        "0000 0000 0001 000B '/1/onResult' 0004 'null' 00000006 02 0003 'Ada'",
+    ),
+    Case(
         "a member without a name is a member: 09 alone ends an object",
         "0000 0000 0001 0009 'test.same' 0002 '/1'"
         "00000017 0A 00000001 03 0001 'a' 05 0000 02 0001 'x' 0001 'b' 05 000009",
@@ -396,7 +404,7 @@ AIR = [
     Case(
         "a class that nobody knows",
         "0003 0000 0001 0009 'test.same' 0002 '/1' FFFFFFFF 0A 00000001 11 0A 13 11 'game.Hat' 09 'size' 04 0A",
-        [(amfgate.TypedObject("game.Hat", {"size": 10}),)],
+        [(amfgate.TypedObject("game.Hat", {"size": 10}, sealed=("size",)),)],
         "0003 0000 0001 000B '/1/onResult' 0004 'null' 00000013 11 0A 13 11 'game.Hat' 09 'size' 04 0A",
     ),
     Case(
@@ -464,8 +472,62 @@ AIR = [
     ),
 ]
 
+# What a fault holds, in the notation above: each member as older clients read it, and as newer ones do.
+FAULTS = [
+    Case(
+        "a target that nobody has",
+        "0000 0000 0001 000B 'nobody.here' 0002 '/1' 00000005 0A 00000000",
+        [],
+        "0000 0000 0001 000B '/1/onStatus' 0004 'null'"
+        "000000F8 03 0004 'code' 02 0017 'Server.ResourceNotFound' 0005 'level' 02 0005 'error'"
+        "000B 'description' 02 0025 'there is no method ' 27 'nobody.here' 27 ' here' 0007 'details' 02 0000"
+        "0004 'type' 02 0005 'Fault' 0009 'rootcause' 05 0009 'faultCode' 02 0017 'Server.ResourceNotFound'"
+        "000B 'faultString' 02 0025 'there is no method ' 27 'nobody.here' 27 ' here' 000B 'faultDetail' 02 0000"
+        "000009",
+    ),
+    Case(
+        "the same in version 3",
+        "0003 0000 0001 000B 'nobody.here' 0002 '/1' FFFFFFFF 0A 00000000",
+        [],
+        "0003 0000 0001 000B '/1/onStatus' 0004 'null'"
+        "000000AC 11 0A 0B 01 09 'code' 06 2F 'Server.ResourceNotFound' 0B 'level' 06 0B 'error'"
+        "17 'description' 06 4B 'there is no method ' 27 'nobody.here' 27 ' here' 0F 'details' 06 01"
+        "09 'type' 06 0B 'Fault' 13 'rootcause' 01 13 'faultCode' 06 02 17 'faultString' 06 0A 17 'faultDetail' 06 01"
+        "01",
+    ),
+    Case(
+        "a value of no known kind (04), in a body that says how long it is: the next call is served",
+        "0000 0000 0002 0009 'test.same' 0002 '/1' 00000006 0A 00000001 04"
+        "0009 'test.same' 0002 '/2' FFFFFFFF 0A 00000001 05",
+        [(None,)],
+        "0000 0000 0002 000B '/1/onStatus' 0004 'null'"
+        "00000118 03 0004 'code' 02 0017 'Client.Message.Encoding' 0005 'level' 02 0005 'error'"
+        "000B 'description' 02 0035 '0x04 is reserved in AMF0 and never sent, at offset 30' 0007 'details' 02 0000"
+        "0004 'type' 02 0005 'Fault' 0009 'rootcause' 05 0009 'faultCode' 02 0017 'Client.Message.Encoding'"
+        "000B 'faultString' 02 0035 '0x04 is reserved in AMF0 and never sent, at offset 30' 000B 'faultDetail' 02 0000"
+        "000009"
+        "000B '/2/onResult' 0004 'null' 00000001 05",
+    ),
+    Case(
+        "wrong credentials: no call of the packet is served",
+        "0000 0001 000B 'Credentials' 00 00000024 03 0006 'userid' 02 0003 'ada' 0008 'password' 02 0005 'wrong' 000009"
+        "0002 0009 'test.user' 0002 '/1' 00000005 0A 00000000 0009 'test.same' 0002 '/2' 00000006 0A 00000001 05",
+        [],
+        "0000 0000 0002 000B '/1/onStatus' 0004 'null'"
+        "000000F2 03 0004 'code' 02 0015 'Client.Authentication' 0005 'level' 02 0005 'error'"
+        "000B 'description' 02 0024 'the user id or the password is wrong' 0007 'details' 02 0000"
+        "0004 'type' 02 0005 'Fault' 0009 'rootcause' 05 0009 'faultCode' 02 0015 'Client.Authentication'"
+        "000B 'faultString' 02 0024 'the user id or the password is wrong' 000B 'faultDetail' 02 0000 000009"
+        "000B '/2/onStatus' 0004 'null'"
+        "000000F2 03 0004 'code' 02 0015 'Client.Authentication' 0005 'level' 02 0005 'error'"
+        "000B 'description' 02 0024 'the user id or the password is wrong' 0007 'details' 02 0000"
+        "0004 'type' 02 0005 'Fault' 0009 'rootcause' 05 0009 'faultCode' 02 0015 'Client.Authentication'"
+        "000B 'faultString' 02 0024 'the user id or the password is wrong' 000B 'faultDetail' 02 0000 000009",
+    ),
+]
 
-@pytest.mark.parametrize("case", AS2 + AIR, ids=lambda case: case.name)
+
+@pytest.mark.parametrize("case", AS2 + AIR + FAULTS, ids=lambda case: case.name)
 def test_reply(client: Client, case: Case) -> None:
     reply = client.post(raw(case.packet))
 

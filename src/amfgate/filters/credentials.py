@@ -13,9 +13,10 @@ class Credentials:
     """Finds out the user of a request: `Gateway(..., authenticate=check)` puts this filter in its place.
 
     `check(userid, password)` gives the user, any object of yours, or None for a stranger.  The user is
-    `exchange.user` and `call.user` from then on.  A request without the header is made by nobody (user None): methods that
-    ask for somebody say so, by `@amfgate.requires`.  A request whose credentials are wrong is not served at all: each of its
-    calls is answered by a fault, `Client.Authentication`.  An exception of `check` is a fault too, `Server.Processing`.
+    `exchange.user` and `call.user` from then on.  A request without the header is made by nobody (user None): methods
+    that ask for somebody say so, by `@amfgate.requires`.  A request whose credentials are wrong is not served at all:
+    each of its calls is answered by a fault, `Client.Authentication`.  An exception of `check` is a fault too,
+    `Server.Processing`.
 
     Credentials come with each request, in clear: use https.  Compare secrets in constant time, also for a user that
     does not exist, or the time of the answer tells which users there are:
@@ -51,7 +52,10 @@ class Credentials:
         if isinstance(value, Mapping):
             userid, password = value.get("userid"), value.get("password")
         if not isinstance(userid, str) or not isinstance(password, str):
-            raise Fault("Client.Authentication", "the Credentials header has to be an object with userid and password, both text")
+            raise Fault(
+                "Client.Authentication",
+                "the Credentials header has to be an object with userid and password, both text",
+            )
         exchange.user = authenticated(self.check, userid, password)
 
 

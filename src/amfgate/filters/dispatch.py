@@ -26,12 +26,14 @@ class Dispatch:
         run = self.pipeline.run
         if logger.isEnabledFor(INFO):
             for call in exchange.calls:
-                started = perf_counter()
-                run(call)
-                call.seconds = perf_counter() - started
+                if call.response is None:
+                    started = perf_counter()
+                    run(call)
+                    call.seconds = perf_counter() - started
         else:
             for call in exchange.calls:
-                run(call)
+                if call.response is None:
+                    run(call)
         exchange.answer()
 
     def __repr__(self) -> str:

@@ -32,6 +32,7 @@ PAGE: Final = (
 # a reference as undefined; but 40 levels of x = [x, x] written out are 10**12 values.
 REPEATS: Final = 10_000
 
+UNLIMITED: Final = 1 << 62
 CHUNK: Final = 64 * 1024  # of a body of unknown length, read at a time
 LONGEST_URI: Final = 16_000  # in characters: in UTF-8, with "/onStatus" behind it, it fits the two bytes of a length
 
@@ -86,7 +87,7 @@ class PacketCodec:
         gateway = exchange.gateway
         limits = gateway.limits
         data = read_body(environ, limits.max_body)
-        if type(data) is not bytes:
+        if isinstance(data, Response):
             _refuse(exchange, data)
             return
         exchange.data = data
@@ -121,7 +122,7 @@ class PacketCodec:
                     exchange.fail(
                         Fault(
                             "Client.Header.MustUnderstand",
-                            f"the header {printable(header.name, 100)!r} has to be understood, and nothing here knows it",
+                            f"the header '{printable(header.name, 100)}' must be understood, and nothing here knows it",
                         )
                     )
                     return
@@ -139,7 +140,7 @@ def read_body(environ: dict[str, Any], limit: int | None) -> bytes | Response:
     source = environ["wsgi.input"]
     if declared:
         if not (declared.isascii() and declared.isdigit()):
-            return plain(400, f"Content-Length is {printable(declared, 40)!r}, not a number of bytes.")
+            return plain(400, f"Content-Length is '{printable(declared, 40)}', not a number of bytes.")
         length = int(declared) if len(declared) < 20 else 1 << 64
         if limit is not None and length > limit:
             return _too_large(f"The request has {declared[:20]} bytes", limit)
@@ -149,12 +150,13 @@ def read_body(environ: dict[str, Any], limit: int | None) -> bytes | Response:
             if len(data) != length:
                 return plain(400, f"The request broke off after {len(data)} of {length} bytes.")
     elif environ.get("wsgi.input_terminated"):
-        whole = _read_to_end(source, limit)
-        if whole is None:
-            return _too_large("The request has more bytes than that", limit)
+        whole = _read_to_end(source, UNLIMITED if limit is None else limit)
+        if isinstance(whole, Response):
+            return whole
         data = whole
     else:
-        # Without a length, reading would wait for a client that waits for its answer (PEP 3333, "Input and Error Streams").
+        # Without a length, reading would wait for a client that waits for its answer (PEP 3333, "Input and Error
+        # Streams").
         return plain(400, "The request has no body, or does not say how long it is: a Content-Length is needed.")
     coding = environ.get("HTTP_CONTENT_ENCODING")
     if coding and coding.strip().lower() != "identity":
@@ -173,8 +175,8 @@ def _read_rest(source: Any, data: bytes, length: int) -> bytes:
     return b"".join(parts)
 
 
-def _read_to_end(source: Any, limit: int | None) -> bytes | None:
-    """Everything up to the end, None if that is more than `limit`."""
+def _read_to_end(source: Any, limit: int) -> bytes | Response:
+    """Everything up to the end, or the Response to more than `limit` bytes."""
     parts: list[bytes] = []
     size = 0
     while True:
@@ -182,8 +184,8 @@ def _read_to_end(source: Any, limit: int | None) -> bytes | None:
         if not data:
             return b"".join(parts)
         size += len(data)
-        if limit is not None and size > limit:
-            return None
+        if size > limit:
+            return _too_large("The request has more bytes than that", limit)
         parts.append(data)
 
 
@@ -192,10 +194,11 @@ def _unpack(data: bytes, coding: str, limit: int | None) -> bytes | Response:
     if coding in ("gzip", "x-gzip"):
         window = 31
     elif coding == "deflate":
-        # RFC 9110, 8.4.1.2 means the zlib format; some clients send the bare stream.  A zlib header is a multiple of 31.
+        # RFC 9110, 8.4.1.2 means the zlib format; some clients send the bare stream.  A zlib header is a multiple of
+        # 31.
         window = 15 if len(data) > 1 and data[0] & 15 == 8 and int.from_bytes(data[:2], "big") % 31 == 0 else -15
     else:
-        return plain(415, f"Content-Encoding is {printable(coding, 40)!r}; gzip, deflate and identity are read here.")
+        return plain(415, f"Content-Encoding is '{printable(coding, 40)}'; gzip, deflate and identity are read here.")
     out: list[bytes] = []
     room = 0 if limit is None else limit + 1
     rest = data
@@ -226,7 +229,7 @@ def encode_reply(exchange: Exchange, packet: Packet) -> Response:
             headers.append(header.to_bytes(packet.version, classes=gateway.classes, limits=gateway.reply_limits))
         except Exception as error:
             # The client asked for the calls, not for this header: they are answered without it.
-            log_error(f"the reply's header {printable(str(header.name))!r} is left out: {message_of(error)}", error)
+            log_error(f"the reply's header '{printable(str(header.name))}' is left out: {message_of(error)}", error)
     bodies = packet.bodies
     parts = [_pack_head(packet.version, len(headers)), *headers, _pack_word(len(bodies))]
     for body in bodies:
@@ -263,8 +266,10 @@ def _write_fault(parts: list[bytes], exchange: Exchange, body: Body, avmplus: bo
     """Append a fault in place of a body that cannot be encoded."""
     call = next((call for call in exchange.calls if call.response is body), None)
     if call is not None:
-        # Twice at most: a Fault may itself hold a root cause or data that cannot be sent.
-        for reason in (error, Fault("Server.Processing", "the call failed, and its fault cannot be encoded")):
+        # A Fault may itself hold a root cause or data that cannot be sent: it is told without them.
+        failed = call.fault
+        told = error if failed is None else Fault(failed.code, failed.description, details=failed.details)
+        for reason in (told, Fault("Server.Processing", "the call failed, and its fault cannot be encoded")):
             call.fail(reason)
             assert call.response is not None
             try:
@@ -297,7 +302,7 @@ def _odd_call(exchange: Exchange, body: Body, value: Any) -> Call:
 def describe(value: Any) -> str:
     """What was found in the place of something else, in two or three words."""
     if isinstance(value, TypedObject):
-        return f"an object of the class {printable(value.alias, 100)!r}" if value.alias else "an anonymous object"
+        return f"an object of the class '{printable(value.alias, 100)}'" if value.alias else "an anonymous object"
     if isinstance(value, list):
         if not value:
             return "an empty array"

@@ -2,7 +2,8 @@
  * The Flash program of the client tests. It calls a gateway in every way that Flash Player's ActionScript 3 can and
  * says what came back. It judges nothing: the literals that count are in test_ruffle.py.
  *
- * FlashVars: `gateway`, the URL to call (with http: in front, else NetConnection is not connected); `give`, a comma-separated list of methods of the service `give` to call.
+ * FlashVars: `gateway`, the URL to call (with http: in front, else NetConnection is not connected); `give`, a
+ * comma-separated list of methods of the service `give` to call.
  * ExternalInterface: `report(case, json)` for each case that has ended, then `done()`. The JSON is one of
  *   {"result": value}    the Responder's result function was called
  *   {"fault": value}     the Responder's status function was called
@@ -40,20 +41,16 @@ import flash.xml.XML;
 }
 
 class Main {
-	static inline var SILENCE = 1500;
+	static inline var SILENCE = 10000;
 
 	static var url:String;
-	static var plain:NetConnection; // the connection of all cases but those about headers
-	static var steps:Array<Void->Void> = []; // one after the other, so that each call has a packet of its own
+	static var steps:Array<Void->Void> = [];
 	static var open:Map<String, Int> = []; // case -> timer of its SILENCE
-	static var status:String->Void = null; // what a NetStatusEvent counts for: the case that is running
 
 	static function main() {
 		var vars:Dynamic = Lib.current.loaderInfo.parameters;
 		url = vars.gateway;
 		(untyped __global__["flash.net.registerClassAlias"])("shop.Point", Point);
-		plain = connect();
-
 		XML.prettyPrinting = false;
 
 		takes();
@@ -61,12 +58,12 @@ class Main {
 		takesAmf3();
 		var give:String = vars.give;
 		for (name in give.split(","))
-			step("give." + name, function(end) call(plain, "give." + name, [], end));
+			step("give." + name, function(end) call(connect(), "give." + name, [], end));
 		batch();
 		faults();
 		credentials();
 		headers();
-		next();
+		Lib.current.addEventListener(Event.ENTER_FRAME, frame);
 	}
 
 	/* ---- the cases ---- */
@@ -107,12 +104,12 @@ class Main {
 			["rows", rows(500)],
 		];
 		for (pair in values)
-			step("amf0." + pair[0], function(end) call(plain, "probe.take", ["amf0." + pair[0], pair[1]], end));
+			step("amf0." + pair[0], function(end) call(connect(), "probe.take", ["amf0." + pair[0], pair[1]], end));
 	}
 
 	// The service annotates its parameter with a class of its own.
 	static function typed() {
-		step("typed", function(end) call(plain, "probe.area", [[{width: 3, height: 4}, {width: 1, height: 5}]], end));
+		step("typed", function(end) call(connect(), "probe.area", [[{width: 3, height: 4}, {width: 1, height: 5}]], end));
 	}
 
 	// The same service in a version-3 packet, as Flash Player in AMF3 mode and Flex write it: the argument behind
@@ -163,94 +160,91 @@ class Main {
 	// Calls made in one frame share a packet: one of them good, one faulty, one good, and one without a Responder.
 	static function batch() {
 		steps.push(function() {
-			var left = 3;
-			var one = function(name:String) {
-				begin(name, function() if (--left == 0) next());
-				return function(outcome) finish(name, outcome);
-			};
-			call(plain, "probe.take", ["batch.first", 1], one("batch.first"));
-			call(plain, "probe.nothing", [], one("batch.second"));
-			call(plain, "probe.take", ["batch.third", 3], one("batch.third"));
-			plain.call("probe.take", null, "batch.unanswered", 4);
+			var connection = connect();
+			start("batch.first", function(end) call(connection, "probe.take", ["batch.first", 1], end));
+			start("batch.second", function(end) call(connection, "probe.nothing", [], end));
+			start("batch.third", function(end) call(connection, "probe.take", ["batch.third", 3], end));
+			connection.call("probe.take", null, "batch.unanswered", 4);
 		});
 	}
 
 	static function faults() {
-		step("fault.unknown target", function(end) call(plain, "nobody.here", [], end));
-		step("fault.private", function(end) call(plain, "probe._hidden", [], end));
-		step("fault.raised", function(end) call(plain, "probe.fail", ["card expired"], end));
-		step("fault.crash", function(end) call(plain, "probe.crash", [], end));
-		step("fault.too few", function(end) call(plain, "probe.add", [1], end));
-		step("fault.too many", function(end) call(plain, "probe.add", [1, 2, 3], end));
-		step("fault.wrong type", function(end) call(plain, "probe.add", [1, "two"], end));
-		step("fault.after", function(end) call(plain, "probe.add", [1, 2], end)); // a fault leaves the connection good
-		step("fault.slash", function(end) call(plain, "probe/add", [2, 3], end));
-		step("fault.http", function(end) call(connect(url + "/not-there"), "probe.add", [2, 3], end));
+		step("fault.unknown target", function(end) call(connect(), "nobody.here", [], end));
+		step("fault.private", function(end) call(connect(), "probe._hidden", [], end));
+		step("fault.raised", function(end) {
+			var connection = connect();
+			call(connection, "probe.fail", ["card expired"], function(outcome) {
+				start("fault.after", function(end) call(connection, "probe.add", [1, 2], end));
+				end(outcome);
+			});
+		});
+		step("fault.crash", function(end) call(connect(), "probe.crash", [], end));
+		step("fault.too few", function(end) call(connect(), "probe.add", [1], end));
+		step("fault.too many", function(end) call(connect(), "probe.add", [1, 2, 3], end));
+		step("fault.wrong type", function(end) call(connect(), "probe.add", [1, "two"], end));
+		step("fault.slash", function(end) call(connect(), "probe/add", [2, 3], end));
+		step("fault.http", function(end) {
+			var nowhere = connect(url + "/not-there");
+			nowhere.addEventListener(NetStatusEvent.NET_STATUS, function(event:NetStatusEvent) end({status: event.info.code}));
+			call(nowhere, "probe.add", [2, 3], end);
+		});
 	}
 
 	static function credentials() {
-		step("credentials.none", function(end) call(plain, "vault.open", [], end));
+		step("credentials.none", function(end) call(connect(), "vault.open", [], end));
 		step("credentials.good", function(end) call(login("ada", "lovelace"), "vault.open", [], end));
 		step("credentials.wrong", function(end) call(login("ada", "wrong"), "vault.open", [], end));
 		step("credentials.other role", function(end) call(login("bob", "builder"), "vault.open", [], end));
 	}
 
-	// On a connection of its own, for what a reply's header may change about it. The second call shows what did change.
+	// A reply's header may change what its connection does next: the second call shows whether it did.
 	static function headers() {
 		var connection = connect();
-		for (name in ["headers.append to url", "headers.after"])
-			step(name, function(end) call(connection, "headers.append_to_url", [], end));
+		step("headers.append to url", function(end) call(connection, "headers.append_to_url", [], function(outcome) {
+			start("headers.after", function(end) call(connection, "probe.take", ["headers.after", 1], end));
+			end(outcome);
+		}));
 	}
 
 	/* ---- running them ---- */
 
+	// One case per frame, and nobody waits for the answer of the last one. Nearly every call has a connection of its
+	// own and with it a packet of its own: Ruffle lets several frames pass before it sends anything.
 	static function step(name:String, run:(Dynamic->Void)->Void) {
-		steps.push(function() {
-			begin(name, next);
-			try {
-				run(function(outcome) finish(name, outcome));
-			} catch (error:Error) {
-				finish(name, {error: error.message});
-			}
-		});
+		steps.push(function() start(name, run));
 	}
 
-	static function begin(name:String, then:Void->Void) {
-		var end = function(outcome:Dynamic) {
-			ExternalInterface.call("report", name, haxe.Json.stringify(outcome));
-			then();
-		};
-		ends[name] = end;
-		status = function(code) finish(name, {status: code});
+	static function frame(_) {
+		if (steps.length > 0)
+			return steps.shift()();
+		for (_ in open)
+			return;
+		Lib.current.removeEventListener(Event.ENTER_FRAME, frame);
+		ExternalInterface.call("done");
+	}
+
+	static function start(name:String, run:(Dynamic->Void)->Void) {
 		open[name] = (untyped __global__["flash.utils.setTimeout"])(function() finish(name, {silence: true}), SILENCE);
+		try {
+			run(function(outcome) finish(name, outcome));
+		} catch (error:Error) {
+			finish(name, {error: error.message});
+		}
 	}
-
-	static var ends:Map<String, Dynamic->Void> = [];
 
 	static function finish(name:String, outcome:Dynamic) {
 		if (!open.exists(name))
 			return; // has ended: an answer after SILENCE, or a second one
 		(untyped __global__["flash.utils.clearTimeout"])(open[name]);
 		open.remove(name);
-		ends[name](outcome);
-	}
-
-	static function next() {
-		if (steps.length == 0)
-			ExternalInterface.call("done");
-		else
-			steps.shift()();
+		ExternalInterface.call("report", name, haxe.Json.stringify(outcome));
 	}
 
 	/* ---- calling ---- */
 
-	static function connect(path:String = null):NetConnection {
+	static function connect(other:String = null):NetConnection {
 		var connection = new NetConnection();
-		connection.addEventListener(NetStatusEvent.NET_STATUS, function(event:NetStatusEvent) {
-			if (status != null)
-				status(event.info.code);
-		});
-		connection.connect(path == null ? url : path);
+		connection.connect(other == null ? url : other);
 		return connection;
 	}
 
@@ -276,8 +270,8 @@ class Main {
 		packet.writeInt(-1); // length unknown, as Flash Player writes it
 		packet.writeByte(0x0A);
 		packet.writeInt(arguments.length);
+		packet.objectEncoding = ObjectEncoding.AMF3;
 		for (argument in arguments) {
-			packet.objectEncoding = ObjectEncoding.AMF3;
 			if (Std.isOfType(argument, String)) {
 				packet.writeByte(0x02); // text stays AMF0
 				packet.writeUTF(argument);
@@ -353,7 +347,10 @@ class Main {
 				return {"class": "shop.Point", x: inner(value.x), y: inner(value.y)};
 			case "Array":
 				var length:Int = untyped value.length;
-				if (keys.length == length)
+				var dense = keys.length == length;
+				for (i in 0...length)
+					dense = dense && untyped value.hasOwnProperty(i);
+				if (dense)
 					return [for (i in 0...length) inner(untyped value[i])];
 				return {Array: members(value, keys, inner), length: length};
 			case "Object":

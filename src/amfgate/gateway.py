@@ -1,0 +1,230 @@
+"""The gateway: WSGI in, WSGI out.
+
+`Gateway.__call__` decides one thing, whether a request is ours, and by one look-up.  What is not goes to the wrapped
+application as it came.  What is becomes an Exchange and passes the filters; the last lines of `_answer` hand the
+result to the server.  Everything else is in a filter, an action or a service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from logging import INFO
+from typing import Any, Final
+
+from ._wire import Limits
+from .actions import default_actions
+from .classes import ClassRegistry, default_registry
+from .cross_origin import CROSSDOMAIN_PATH, Cors, crossdomain_xml
+from .filters.credentials import Credentials
+from .filters.dispatch import Dispatch
+from .filters.flex import Flex
+from .filters.packet_codec import PacketCodec, encode_reply
+from .log import log_calls, logger
+from .packet import Packet
+from .pipeline import Exchange, Pipeline, Response, plain
+from .services import ServiceRegistry
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+WsgiApp = Callable[[Environ, StartResponse], Iterable[bytes]]
+
+__all__ = ["Gateway", "default_actions", "default_filters"]
+
+GATEWAY_LIMITS: Final = Limits()
+
+
+class Gateway:
+    """WSGI middleware that answers Flash remoting at a path of its own and leaves everything else to `app`.
+
+        app = amfgate.Gateway(app, {"catalog": Catalog()})
+
+    app: the WSGI application to wrap; None answers everything else by 404.
+    services: what can be called: a mapping of names to objects, functions or modules, a list of what `@amfgate.service`
+        decorated, or a ServiceRegistry.
+    path: where, below the path at which this application is mounted; with and without a slash at the end.  A
+        tuple for several.
+    filters: the list that every request passes, in place of `default_filters(authenticate, actions)`.
+    actions: the list that every call passes, in place of `find, authorize, bind, invoke, adapt`.
+    authenticate: `check(userid, password)`, which gives the user or None; see `amfgate.filters.Credentials`.
+    classes: the ClassRegistry for typed objects; None is the one that `@remote_class` fills.
+    limits: `amfgate.Limits`, about one request.  None is `Limits()`: 16 MiB, 512 levels, 1,000,000 values, 100 calls.
+    targets: other names for targets, `{"Old.getScores": "scores.top"}`.
+    cors: origins whose pages may call, `"*"` for all.  None: no CORS headers.
+    crossdomain: domains whose Flash programs may call, or a whole crossdomain.xml; it is served at /crossdomain.xml
+        next to the path.  None: that path is the application's.
+    debug: send the text and traceback of unexpected exceptions to the caller.  Not for a public server.
+    case_insensitive: find targets without regard to case, as PHP servers did.
+
+    A wrong argument, a service that cannot be called and a step without hooks are errors here, not at a request.  A
+    gateway is safe to call from any number of threads, and keeps nothing between requests: any worker answers any of
+    them. `repr(gateway)` shows the filters and actions in their order.
+    """
+
+    def __init__(
+        self,
+        app: WsgiApp | None,
+        services: Mapping[str, Any] | Iterable[Any] | ServiceRegistry,
+        *,
+        path: str | Iterable[str] = "/amf",
+        filters: Iterable[Any] | None = None,
+        actions: Iterable[Any] | None = None,
+        authenticate: Callable[[str, str], Any] | None = None,
+        classes: ClassRegistry | None = None,
+        limits: Limits | None = None,
+        targets: Mapping[str, str] | None = None,
+        cors: str | Iterable[str] | None = None,
+        crossdomain: str | Iterable[str] | None = None,
+        debug: bool = False,
+        case_insensitive: bool = False,
+    ) -> None:
+        if app is not None and not callable(app):
+            raise TypeError(f"app is a WSGI application or None, not {app!r}")
+        if filters is not None and actions is not None:
+            raise TypeError(
+                "filters= has Dispatch in it, which holds the actions: Dispatch(actions); leave actions= out"
+            )
+        if filters is not None and authenticate is not None:
+            raise TypeError("filters= has Credentials in it: Credentials(check); leave authenticate= out")
+        if limits is not None and not isinstance(limits, Limits):
+            raise TypeError(f"limits is an amfgate.Limits, not {limits!r}")
+        if classes is not None and not isinstance(classes, ClassRegistry):
+            raise TypeError(f"classes is an amfgate.ClassRegistry, not {classes!r}")
+        self.app: WsgiApp = _not_found if app is None else app
+        if isinstance(services, ServiceRegistry) and not targets and not case_insensitive:
+            self.services = services
+        else:
+            self.services = ServiceRegistry(services, targets=targets, case_insensitive=case_insensitive)
+        self.classes = default_registry if classes is None else classes
+        self.limits = GATEWAY_LIMITS if limits is None else limits
+        # Limits are about requests.  An answer is as large as the service makes it; only its depth has a bound.
+        self.reply_limits = Limits(max_body=None, max_depth=self.limits.max_depth, max_values=None, max_bodies=None)
+        self.debug = bool(debug)
+        self.filters = Pipeline(default_filters(authenticate, actions) if filters is None else filters)
+        self.understood = frozenset(name for step in self.filters.steps for name in getattr(step, "headers", ()))
+        self.envelopes = tuple(step.envelope for step in self.filters.steps if hasattr(step, "envelope"))
+        self.paths = _paths(path)
+        self._cors = None if cors is None else Cors(cors)
+        self._routes: dict[str, WsgiApp] = {}
+        if crossdomain is not None:
+            policy = crossdomain_xml(crossdomain)
+            self._routes[CROSSDOMAIN_PATH] = lambda environ, start_response: _policy(policy, environ, start_response)
+        for one in self.paths:
+            # PATH_INFO holds the bytes of the URL as Latin-1 characters (PEP 3333, "Unicode Issues").
+            served = one.encode("utf-8").decode("latin-1")
+            self._routes[served] = self._routes[served + "/"] = self._answer
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        route = self._routes.get(environ.get("PATH_INFO", ""))
+        if route is None:
+            return self.app(environ, start_response)
+        return route(environ, start_response)
+
+    def __repr__(self) -> str:
+        return f"<Gateway {', '.join(path or '/' for path in self.paths)}: {self.filters!r}>"
+
+    def _answer(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        exchange = Exchange(environ, self)
+        try:
+            self.filters.run(exchange)
+            response = exchange.response
+            if not isinstance(response, Response):
+                response = _http(exchange)
+            if exchange.calls and logger.isEnabledFor(INFO):
+                log_calls(exchange.calls)
+            headers = response.headers
+            if self._cors is not None:
+                headers = [*headers, *self._cors.headers(environ)]
+            body = response.body
+            start_response(response.status, headers)
+        except BaseException:
+            exchange.run_deferred()
+            raise
+        if isinstance(body, bytes):
+            if environ["REQUEST_METHOD"] == "HEAD":
+                body = b""
+            if exchange._deferred is None:
+                return [body]
+            return _Closing((body,), exchange)
+        return _Closing(body, exchange)
+
+
+def default_filters(
+    authenticate: Callable[[str, str], Any] | None = None, actions: Iterable[Any] | None = None
+) -> list[Any]:
+    """A fresh list of the filters of a gateway, to edit and hand to `Gateway(filters=...)`.
+
+    `[PacketCodec(), Flex(), Dispatch(actions)]`, with `Credentials(authenticate)` behind the first if it is given.
+    """
+    filters: list[Any] = [PacketCodec(), Flex(), Dispatch(actions)]
+    if authenticate is not None:
+        filters.insert(1, Credentials(authenticate))
+    return filters
+
+
+class _Closing:
+    """A body that runs what was deferred when the server closes it (PEP 3333, "close")."""
+
+    __slots__ = ("_body", "_exchange", "_iterator")
+
+    def __init__(self, body: Iterable[bytes], exchange: Exchange) -> None:
+        self._body = body
+        self._exchange = exchange
+        self._iterator: Iterator[bytes] | None = None
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        if self._iterator is None:
+            self._iterator = iter(self._body)
+        return next(self._iterator)
+
+    def close(self) -> None:
+        body, self._body = self._body, ()
+        try:
+            close = getattr(body, "close", None)
+            if close is not None:
+                close()
+        finally:
+            self._exchange.run_deferred()
+
+
+def _http(exchange: Exchange) -> Response:
+    """The HTTP answer of an exchange that came back without one: with a packet (a late fault), or nothing."""
+    if exchange.response is None:
+        exchange.fail(RuntimeError("no filter answered; the list has to hold PacketCodec() and end with Dispatch()"))
+    response = exchange.response
+    if isinstance(response, Packet):
+        return encode_reply(exchange, response)
+    if isinstance(response, Response):
+        return response
+    exchange.fail(TypeError(f"exchange.response is an amfgate.Response or a Packet, not {response!r}"))
+    return _http(exchange)
+
+
+def _paths(path: str | Iterable[str]) -> tuple[str, ...]:
+    given = (path,) if isinstance(path, str) else tuple(path)
+    if not given:
+        raise ValueError("path is empty: the gateway would answer nowhere")
+    for one in given:
+        if not isinstance(one, str):
+            raise TypeError(f"path is text or a tuple of texts, not {one!r}")
+        if one and not one.startswith("/"):
+            raise ValueError(f"path {one!r} has to start with '/'")
+    return tuple(dict.fromkeys(one.rstrip("/") for one in given))
+
+
+def _send(response: Response, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+    start_response(response.status, response.headers)
+    assert isinstance(response.body, bytes)
+    return [b"" if environ["REQUEST_METHOD"] == "HEAD" else response.body]
+
+
+def _not_found(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+    return _send(plain(404, "There is nothing here."), environ, start_response)
+
+
+def _policy(policy: bytes, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+    if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+        return _send(plain(405, "This is a file to read.", [("Allow", "GET, HEAD")]), environ, start_response)
+    return _send(Response(200, policy, [("Content-Type", "text/x-cross-domain-policy")]), environ, start_response)

@@ -1,0 +1,384 @@
+"""Flex messages: what a RemoteObject and its channel are answered."""
+
+from __future__ import annotations
+
+import base64
+import re
+import time
+from typing import Any
+
+import pytest
+from wsgi_client import Reply, environ, post, run
+
+from amfgate import Body, Call, Fault, Gateway, Header, Packet, TypedObject, flex
+
+ID = "11111111-2222-3333-4444-555555555555"
+UUID = re.compile(r"[0-9A-F]{8}-[0-9A-F]{4}-4[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}")
+MESSAGES = "flex.messaging.messages."
+
+
+def check(userid: str, password: str) -> Any:
+    return userid if (userid, password) == ("ada", "love:läce") else None
+
+
+class Catalog:
+    def page(self, number: int, size: int = 20) -> Any:
+        return {"number": number, "size": size}
+
+    def who(self, call: Call) -> Any:
+        return call.user
+
+    def fail(self) -> None:
+        raise Fault("Shop.Closed", "until noon", details="d", root_cause="r", extended_data={"x": 1})
+
+    def broken(self) -> None:
+        raise KeyError("secret")
+
+    def cannot(self) -> Any:
+        return object()
+
+
+def gateway(**options: Any) -> Gateway:
+    return Gateway(None, {"catalog": Catalog(), "com.shop.basket": Catalog(), "math.add": lambda a, b: a + b}, **options)
+
+
+def message(kind: str, **members: Any) -> TypedObject:
+    common = {
+        "body": None,
+        "clientId": None,
+        "destination": None,
+        "headers": {"DSId": ID, "DSEndpoint": "my-amf"},
+        "messageId": "AAAAAAAA-0000-0000-0000-000000000001",
+        "timestamp": 0,
+        "timeToLive": 0,
+    }
+    return TypedObject(MESSAGES + kind, {**common, **members})
+
+
+def remoting(operation: Any, *args: Any, destination: Any = "catalog", **members: Any) -> TypedObject:
+    more = {"operation": operation, "destination": destination, "source": None, "body": list(args)}
+    return message("RemotingMessage", **{**more, **members})
+
+
+def command(operation: Any, **members: Any) -> TypedObject:
+    return message("CommandMessage", operation=operation, **members)
+
+
+def send(app: Gateway, *messages: Any, version: int = 3, headers: list[Header] | None = None) -> Reply:
+    bodies = [Body("null", f"/{number}", [one]) for number, one in enumerate(messages, 1)]
+    return post(app, Packet(version, headers or [], bodies).to_bytes())
+
+
+def answer(app: Gateway, one: Any, **options: Any) -> TypedObject:
+    """The message that answers a message; its target has to fit its kind."""
+    (body,) = send(app, one, **options).bodies
+    kind = flex.kind_of(body.value)
+    assert body.target == ("/1/onStatus" if kind == "ErrorMessage" else "/1/onResult")
+    assert body.response == "null"
+    value: TypedObject = body.value
+    return value
+
+
+def test_a_remoting_message_is_a_call_and_its_result_an_acknowledge_message() -> None:
+    before = time.time() * 1000
+    reply = answer(gateway(), remoting("page", 3))
+    assert reply.alias == "flex.messaging.messages.AcknowledgeMessage"
+    assert reply["body"] == {"number": 3, "size": 20}
+    assert reply["correlationId"] == "AAAAAAAA-0000-0000-0000-000000000001"
+    assert UUID.fullmatch(reply["messageId"])
+    assert UUID.fullmatch(reply["clientId"])
+    assert reply["messageId"] != reply["clientId"]
+    assert before - 1 <= reply["timestamp"] <= time.time() * 1000 + 1
+    assert reply["timeToLive"] == 0
+    assert reply["headers"] == {}
+    assert set(reply) == {
+        "body",
+        "clientId",
+        "correlationId",
+        "destination",
+        "headers",
+        "messageId",
+        "timestamp",
+        "timeToLive",
+    }
+
+
+def test_the_client_id_is_kept_and_message_ids_are_fresh() -> None:
+    app = gateway()
+    ids = {answer(app, remoting("page", 1, clientId=ID))["messageId"] for _ in range(5)}
+    assert len(ids) == 5
+    assert answer(app, remoting("page", 1, clientId=ID))["clientId"] == ID
+
+
+def test_a_fault_is_an_error_message() -> None:
+    reply = answer(gateway(), remoting("fail"))
+    assert reply.alias == "flex.messaging.messages.ErrorMessage"
+    found = {name: reply[name] for name in ("faultCode", "faultString", "faultDetail", "rootCause", "extendedData")}
+    assert found == {
+        "faultCode": "Shop.Closed",
+        "faultString": "until noon",
+        "faultDetail": "d",
+        "rootCause": "r",
+        "extendedData": {"x": 1},
+    }
+    assert reply["correlationId"] == "AAAAAAAA-0000-0000-0000-000000000001"
+
+
+@pytest.mark.parametrize(
+    ("one", "code"),
+    [
+        (remoting("broken"), "Server.Processing"),
+        (remoting("cannot"), "Server.Processing"),
+        (remoting("nothing"), "Server.ResourceNotFound"),
+        (remoting("__init__"), "Server.ResourceNotFound"),
+        (remoting("page"), "Client.Arguments"),
+        (remoting("page", "x"), "Client.Arguments"),
+        (remoting(None), "Client.Message.Encoding"),
+        (remoting("", 1), "Client.Message.Encoding"),
+        (remoting(5), "Client.Message.Encoding"),
+        (remoting("page", body={"a": 1}), "Client.Message.Encoding"),
+        (remoting("page", body="x"), "Client.Message.Encoding"),
+    ],
+)
+def test_whoever_finds_a_fault_it_is_an_error_message(one: TypedObject, code: str) -> None:
+    reply = answer(gateway(), one)
+    assert reply.alias == "flex.messaging.messages.ErrorMessage"
+    assert reply["faultCode"] == code
+    assert "secret" not in str(dict(reply))
+
+
+def test_a_wrong_body_is_told() -> None:
+    assert answer(gateway(), remoting("page", body={"a": 1}))["faultString"] == (
+        "RemotingMessage: body has to be the array of arguments; found an anonymous object"
+    )
+    assert answer(gateway(), remoting(5))["faultString"] == (
+        "RemotingMessage: operation has to be the name of a method; found a number"
+    )
+
+
+@pytest.mark.parametrize(
+    ("destination", "source", "operation", "args", "expected"),
+    [
+        ("catalog", None, "page", [1], {"number": 1, "size": 20}),
+        ("catalog", "anything", "page", [1], {"number": 1, "size": 20}),
+        ("amfphp", "catalog", "page", [1], {"number": 1, "size": 20}),
+        ("zend", "com.shop.basket", "page", [1], {"number": 1, "size": 20}),
+        ("zend", "com/shop/basket", "page", [1], {"number": 1, "size": 20}),
+        ("com.shop.basket", "", "page", [1], {"number": 1, "size": 20}),
+        (None, "catalog", "page", [1], {"number": 1, "size": 20}),
+        ("", "catalog", "page", [1], {"number": 1, "size": 20}),
+        ("math", None, "add", [1, 2], 3),
+        ("amfphp", "math", "add", [1, 2], 3),
+        (None, None, "math.add", [1, 2], 3),
+    ],
+)
+def test_the_destination_is_the_service_or_else_the_source_is(
+    destination: Any, source: Any, operation: str, args: list[Any], expected: Any
+) -> None:
+    reply = answer(gateway(), remoting(operation, *args, destination=destination, source=source))
+    assert reply["body"] == expected
+
+
+def test_a_registered_destination_is_not_left_for_the_source() -> None:
+    reply = answer(gateway(), remoting("add", 1, 2, destination="catalog", source="math"))
+    assert reply["faultString"] == "there is no method 'catalog.add' here"
+    reply = answer(gateway(), remoting("nothing", destination="amfphp", source="math"))
+    assert reply["faultString"] == "there is no method 'math.nothing' here"
+
+
+def test_members_may_be_missing_and_others_there() -> None:
+    bare = TypedObject(MESSAGES + "RemotingMessage", {"destination": "catalog", "operation": "who", "extra": 1})
+    reply = answer(gateway(), bare)
+    assert reply["body"] is None and reply["correlationId"] is None
+    assert UUID.fullmatch(reply["clientId"])
+
+
+@pytest.mark.parametrize("operation", [5, 4, 13, 12, 5.0])
+def test_ping_sync_connect_and_disconnect_are_acknowledged(operation: Any) -> None:
+    reply = answer(gateway(), command(operation))
+    assert reply.alias == "flex.messaging.messages.AcknowledgeMessage"
+    assert reply["body"] is None
+    assert reply["correlationId"] == "AAAAAAAA-0000-0000-0000-000000000001"
+    expected: dict[str, Any] = {"DSId": ID}
+    if operation == 5:
+        expected["DSMessagingVersion"] = 1
+    assert reply["headers"] == expected
+
+
+@pytest.mark.parametrize("headers", [{"DSId": "nil"}, {}, None, [], {"DSId": None}])
+def test_a_client_without_an_id_is_given_one_by_ping(headers: Any) -> None:
+    reply = answer(gateway(), command(5, headers=headers))
+    assert UUID.fullmatch(reply["headers"]["DSId"])
+    assert reply["headers"]["DSMessagingVersion"] == 1
+    assert reply["headers"]["DSId"] != answer(gateway(), command(5, headers=headers))["headers"]["DSId"]
+
+
+def test_all_messages_of_one_packet_are_given_one_id() -> None:
+    one = {"DSId": "nil"}
+    reply = send(gateway(), command(5, headers=one), remoting("who", headers=one), command(4, headers=one))
+    first, second, third = (body.value["headers"]["DSId"] for body in reply.bodies)
+    assert first == second == third
+    assert UUID.fullmatch(first)
+
+
+@pytest.mark.parametrize(
+    ("operation", "name"),
+    [
+        (0, "subscribe"),
+        (1, "unsubscribe"),
+        (2, "poll"),
+        (7, "cluster request"),
+        (10, "subscription invalidate"),
+        (11, "multi-subscribe"),
+        (10000, "unknown operation"),
+        (99, "operation 99"),
+        (2.5, "operation 2.5"),
+        (None, "operation None"),
+        ("5\n", r"operation '5\n'"),
+        (float("nan"), "operation nan"),
+    ],
+)
+def test_other_commands_are_answered_by_a_clear_error_message(operation: Any, name: str) -> None:
+    reply = answer(gateway(), command(operation))
+    assert reply.alias == "flex.messaging.messages.ErrorMessage"
+    assert reply["faultCode"] == "Server.ResourceUnavailable"
+    assert reply["faultString"] == f"{name}: this gateway has no messaging; it answers RemoteObject calls"
+
+
+@pytest.mark.parametrize("kind", ["AsyncMessage", "AcknowledgeMessage", "ErrorMessage", "HTTPMessage"])
+def test_other_messages_are_answered_by_a_clear_error_message(kind: str) -> None:
+    reply = answer(gateway(), message(kind))
+    assert reply["faultString"] == f"{kind}: this gateway has no messaging; it answers RemoteObject calls"
+
+
+def test_a_small_command_message_is_one_too() -> None:
+    reply = answer(gateway(), flex.SmallMessage("DSC", {"operation": 5, "messageId": ID, "headers": {"DSId": "nil"}}))
+    assert reply["correlationId"] == ID
+    assert reply["headers"]["DSMessagingVersion"] == 1
+
+
+def test_messages_and_plain_calls_may_be_mixed() -> None:
+    bodies = [
+        Body("null", "/1", [remoting("page", 1)]),
+        Body("catalog.page", "/2", [2]),
+        Body("null", "/3", [command(5)]),
+        Body("null", "/4", [remoting("nothing")]),
+        Body("catalog.page", "/5", []),
+    ]
+    reply = post(gateway(), Packet(3, [], bodies).to_bytes())
+    assert [body.target for body in reply.bodies] == [
+        "/1/onResult",
+        "/2/onResult",
+        "/3/onResult",
+        "/4/onStatus",
+        "/5/onStatus",
+    ]
+    assert reply.bodies[1].value == {"number": 2, "size": 20}
+    assert reply.bodies[4].value["code"] == "Client.Arguments"
+
+
+@pytest.mark.parametrize(
+    ("args", "found"),
+    [
+        ([[remoting("page", 1)]], "an array that holds a RemotingMessage: the arguments were wrapped once too often"),
+        ([], "no argument"),
+        ([remoting("page", 1), 2], "2 arguments"),
+        (["page"], "a string"),
+        ([None], "null"),
+        ([{"operation": "page"}], "an anonymous object"),
+        ([TypedObject("com.Other\n", {})], r"an object of the class 'com.Other\n'"),
+        ([[]], "an empty array"),
+        ([["a"]], "an array of one item, a string"),
+        ([[1, 2]], "an array of 2 items, the first a number"),
+    ],
+)
+def test_what_is_no_message_is_told(args: list[Any], found: str) -> None:
+    reply = post(gateway(), Packet(3, [], [Body("null", "/1", args)]).to_bytes())
+    assert reply.codes == ["Client.Message.Encoding"]
+    assert reply.value["description"] == (
+        f"a call of the target 'null' has one argument, a Flex message; found {found}"
+    )
+
+
+def test_a_message_may_stand_in_the_place_of_the_arguments() -> None:
+    value = Packet(3, [], [Body("null", "/1", [remoting("page", 1)])]).to_bytes()
+    at = value.index(b"\x0a\x00\x00\x00\x01\x11")
+    lone = value[: at - 4] + b"\xff\xff\xff\xff" + value[at + 5 :]
+    assert post(gateway(), lone).value["body"] == {"number": 1, "size": 20}
+
+
+def test_a_reply_to_flex_goes_whole_behind_one_11() -> None:
+    data = send(gateway(), remoting("page", 1)).data
+    assert b"\x11\x0a" in data
+    assert data[:2] == b"\0\3"
+
+
+# Login
+
+
+def encoded(text: str, charset: str = "utf-8") -> str:
+    return base64.b64encode(text.encode(charset)).decode()
+
+
+def test_login_is_checked() -> None:
+    app = gateway(authenticate=check)
+    assert answer(app, command(8, body=encoded("ada:love:läce")))["body"] == "success"
+    reply = answer(app, command(8, body=encoded("ada:wrong")))
+    assert (reply["faultCode"], reply["faultString"]) == (
+        "Client.Authentication",
+        "the user id or the password is wrong",
+    )
+    assert answer(app, command(9))["body"] == "success"
+
+
+def test_the_charset_of_a_login() -> None:
+    app = gateway(authenticate=check)
+    body = encoded("ada:love:läce", "latin-1")
+    headers = {"DSId": ID, "DSCredentialsCharset": "ISO-8859-1"}
+    assert answer(app, command(8, body=body, headers=headers))["body"] == "success"
+    assert answer(app, command(8, body=body))["faultCode"] == "Client.Authentication"
+    headers["DSCredentialsCharset"] = "unicode_escape"
+    assert "not in 'unicode_escape'" in answer(app, command(8, body=body, headers=headers))["faultString"]
+
+
+@pytest.mark.parametrize("body", [None, 5, "", "%%%", encoded("no colon"), [], {}])
+def test_a_login_of_another_shape_is_a_fault(body: Any) -> None:
+    reply = answer(gateway(authenticate=check), command(8, body=body))
+    assert reply["faultCode"] == "Client.Authentication"
+    assert reply["faultString"] == "credentials have to be the base64 of user:password"
+
+
+@pytest.mark.parametrize(("operation", "name"), [(8, "login"), (9, "logout")])
+def test_without_authenticate_login_is_a_clear_error(operation: int, name: str) -> None:
+    reply = answer(gateway(), command(operation, body=encoded("a:b")))
+    assert reply["faultString"] == f"{name}: this gateway asks nobody to log in"
+
+
+def test_credentials_with_a_message_make_the_user_of_that_call() -> None:
+    app = gateway(authenticate=check)
+    headers = {"DSId": ID, "DSRemoteCredentials": encoded("ada:love:läce"), "DSRemoteCredentialsCharset": "UTF-8"}
+    reply = send(app, remoting("who", headers=headers), remoting("who"))
+    assert [body.value["body"] for body in reply.bodies] == ["ada", None]
+    headers["DSRemoteCredentials"] = encoded("ada:wrong")
+    assert answer(app, remoting("who", headers=headers))["faultCode"] == "Client.Authentication"
+    headers["DSRemoteCredentials"] = ""
+    assert answer(app, remoting("who", headers=headers))["body"] is None
+    assert answer(gateway(), remoting("who", headers=headers))["body"] is None
+
+
+def test_wrong_credentials_of_the_packet_are_an_error_in_the_shape_of_each_call() -> None:
+    headers = [Header("Credentials", {"userid": "ada", "password": "wrong"})]
+    reply = send(gateway(authenticate=check), remoting("who"), headers=headers)
+    (body,) = reply.bodies
+    assert body.target == "/1/onStatus"
+    assert body.value.alias == "flex.messaging.messages.ErrorMessage"
+    assert body.value["faultCode"] == "Client.Authentication"
+
+
+def test_a_header_that_is_not_understood_is_an_error_message_too() -> None:
+    reply = answer(gateway(), remoting("who"), headers=[Header("Strange", 1, True)])
+    assert reply["faultCode"] == "Client.Header.MustUnderstand"
+
+
+def test_get_to_the_endpoint_is_a_page() -> None:
+    assert run(gateway(), environ(REQUEST_METHOD="GET")).status == "405 Method Not Allowed"
