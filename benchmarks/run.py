@@ -70,12 +70,18 @@ class Run:
         self.tables.append(table)
         print(table.text(), flush=True)
 
+    def leave_out(self, line: str) -> None:
+        """Say once what is not measured, and why."""
+        if line not in self.absent:
+            self.absent.append(line)
+
     def libraries(self, ours: Callable[[], peers.Library], *others: Callable[[], peers.Library]) -> list[peers.Library]:
         """Ours, which has to be there, and of the others those that are."""
         found, absent = peers.available(*others)
         found.insert(0, ours())
         self.versions.update((library.name.partition(" AMF")[0], library.version) for library in found)
-        self.absent += [line for line in absent if line not in self.absent]
+        for line in absent:
+            self.leave_out(line)
         return found
 
 
@@ -282,7 +288,7 @@ def gateway(run: Run) -> None:
             try:
                 peer, scope = gateways.py3amf_gateway(directory)
             except ImportError as error:
-                run.absent.append(f"{label}'s gateway: {error}")
+                run.leave_out(f"the gateway of {label}: {error}")
             else:
                 cases.append(Case(label, gateways.caller(peer, environ, packet), None, scope))
         equal = {}
@@ -337,7 +343,7 @@ def server(run: Run) -> None:
         "the constant is the same bytes, held ready.  sync: a connection for each request; gthread: kept alive.",
     )
     if importlib.util.find_spec("gunicorn") is None:
-        run.absent.append("gunicorn is not installed")
+        run.leave_out("gunicorn is not installed")
         return
     for rate in serve.measure(*((0.4, 1) if run.quick else (1.5, 5))):
         share = rate.gateway / rate.constant

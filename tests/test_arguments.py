@@ -34,7 +34,7 @@ class FakeCall:
 def bound(function: Any, *args: Any) -> Any:
     """What the function returns when it is called with these arguments from the wire."""
     call = FakeCall(list(args))
-    Binder(function, "svc.f")(call)
+    Binder(function, "svc.f").bind(call)
     return function(*call.args, **(call.keywords or {}))
 
 
@@ -113,12 +113,12 @@ def test_parameters_annotated_call_or_exchange_are_filled_in() -> None:
     def keyword(a: Any, *, call: Call) -> Any:
         return a, call
 
-    def optional(a: Any, call: Optional[Call] = None, exchange: Exchange | None = None) -> Any:
+    def optional(a: Any, call: Call | None = None, exchange: Exchange | None = None) -> Any:
         return a, call, exchange
 
     for function, places in ((first, (0,)), (last, ()), (both, (1,)), (keyword, (1,)), (optional, (1,))):
         call = FakeCall([1, 2] if function is both else [1])
-        Binder(function, "svc.f")(call)
+        Binder(function, "svc.f").bind(call)
         found = function(*call.args, **(call.keywords or {}))
         assert [place for place, value in enumerate(found) if value is call] == list(places)
         assert (found.count("the exchange") == 1) == (function in (last, both, optional))
@@ -218,7 +218,7 @@ def as_(annotation: Any, value: Any) -> Any:
         (Mapping[str, int], {"a": 1}, {"a": 1}),
         (Literal["a", "b"], "a", "a"),
         (int | None, None, None),
-        (Optional[int], 3, 3),
+        (Optional[int], 3, 3),  # noqa: UP045
         (int | str, "a", "a"),
         (Annotated[int, msgspec.Meta(ge=1)], 3, 3),
         (Colour, "red", Colour.RED),
@@ -293,7 +293,7 @@ def test_no_annotation_any_and_object_take_anything() -> None:
         (amfgate.Dictionary, amfgate.Dictionary()),
         (dt.datetime, dt.datetime(2020, 1, 1, tzinfo=dt.UTC)),
         (dt.date, dt.datetime(2020, 1, 1, tzinfo=dt.UTC)),
-        (Optional[Ordinary], Ordinary()),
+        (Optional[Ordinary], Ordinary()),  # noqa: UP045
         (Sequence, [1]),
         (Mapping, {}),
     ],
@@ -329,7 +329,7 @@ def test_the_list_of_arguments_that_came_is_not_changed() -> None:
 
     args = [1, 2]
     call = FakeCall(args)
-    Binder(f, "svc.f")(call)
+    Binder(f, "svc.f").bind(call)
     assert args == [1, 2] and type(args[0]) is int
     assert call.args == [1.0, 2]
 
@@ -349,7 +349,7 @@ def test_text_of_the_wire_is_escaped_in_what_is_told() -> None:
 
 
 def test_null_is_taken_where_it_is_the_default() -> None:
-    def f(a: int = None) -> Any:  # type: ignore[assignment]
+    def f(a: int = None) -> Any:  # type: ignore[assignment]  # noqa: RUF013
         return a
 
     assert bound(f, None) is None
@@ -367,7 +367,7 @@ def test_undefined_is_null_for_an_annotated_parameter_and_itself_for_another() -
 
 
 class Node(msgspec.Struct):
-    child: Optional[Node] = None
+    child: Node | None = None
 
 
 Tree = dict[str, "Tree"]

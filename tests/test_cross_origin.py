@@ -36,7 +36,9 @@ def test_a_listed_origin_may_call_with_cookies() -> None:
     }
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "https://games.example.evil", "http://games.example", "null", ""])
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "https://games.example.evil", "http://games.example", "null", ""]
+)
 def test_another_origin_is_told_nothing(origin: str) -> None:
     assert cors_headers(gateway(cors=ORIGIN), HTTP_ORIGIN=origin) == {"Vary": "Origin"}
     assert cors_headers(gateway(cors=ORIGIN), "OPTIONS", HTTP_ORIGIN=origin) == {"Vary": "Origin"}
@@ -124,7 +126,7 @@ def test_the_policy_file() -> None:
         b'  <allow-access-from domain="*.example.com"/>\n'
         b"  <allow-access-from domain='a\"b'/>\n"
         b'  <allow-http-request-headers-from domain="*.example.com" headers="*"/>\n'
-        b"  <allow-http-request-headers-from domain='a\"b' headers=\"*\"/>\n"
+        b'  <allow-http-request-headers-from domain=\'a"b\' headers="*"/>\n'
         b"</cross-domain-policy>\n"
     )
     assert ElementTree.fromstring(reply.data).tag == "cross-domain-policy"

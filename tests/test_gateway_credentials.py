@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
+import textwrap
 from typing import Any
 
 import pytest
@@ -112,6 +115,19 @@ def test_without_authenticate_credentials_are_not_looked_at() -> None:
 def test_credentials_in_a_list_of_filters() -> None:
     app = Gateway(None, {"svc": Service()}, filters=[PacketCodec(), Credentials(check), Dispatch()])
     assert call(app, "svc.who", headers=credentials("ada", "lovelace")).value == "ada"
+
+
+def test_the_check_of_the_docstring_works() -> None:
+    text = inspect.cleandoc(Credentials.__doc__ or "")
+    example = textwrap.dedent(text[text.index("    import hashlib") : text.index("NetConnection.addHeader")])
+    key = hashlib.scrypt(b"lovelace", salt=b"salt", n=2**14, r=8, p=1, dklen=32)
+    scope: dict[str, Any] = {"ACCOUNTS": {"ada": (b"salt", key, "the user")}}
+    exec(example, scope)
+    assert "compare_digest" in example
+    assert scope["check"]("ada", "lovelace") == "the user"
+    assert scope["check"]("ada", "hopper") is None
+    assert scope["check"]("grace", "lovelace") is None
+    assert scope["check"]("ada", "\udc80") is None
 
 
 def test_a_call_may_have_a_user_of_its_own() -> None:

@@ -39,7 +39,9 @@ class Catalog:
 
 
 def gateway(**options: Any) -> Gateway:
-    return Gateway(None, {"catalog": Catalog(), "com.shop.basket": Catalog(), "math.add": lambda a, b: a + b}, **options)
+    return Gateway(
+        None, {"catalog": Catalog(), "com.shop.basket": Catalog(), "math.add": lambda a, b: a + b}, **options
+    )
 
 
 def message(kind: str, **members: Any) -> TypedObject:

@@ -11,8 +11,8 @@ import pytest
 from wsgi_client import Reply, call, packet, post
 
 import amfgate
-from amfgate import Body, Fault, Gateway, Header, Limits, Packet, Rows, TypedObject, Vector
-from amfgate.pipeline import Call, Exchange
+from amfgate import Body, Fault, Gateway, Limits, Packet, Rows, TypedObject, Vector
+from amfgate.pipeline import Exchange
 
 
 class Service:
@@ -87,7 +87,11 @@ def request(value: bytes, *, version: int = 0, length: int | None = None, target
 
 
 def test_a_reply_byte_for_byte() -> None:
-    reply = raw(bytes.fromhex("0000 0000 0001 0008 7376632E6563686F 0002 2F31 0000000E 0A 00000001 02 0002 6869".replace(" ", "")))
+    reply = raw(
+        bytes.fromhex(
+            "0000 0000 0001 0008 7376632E6563686F 0002 2F31 0000000E 0A 00000001 02 0002 6869".replace(" ", "")
+        )
+    )
     assert reply.data == bytes.fromhex(
         "0000 0000 0001 000B 2F312F6F6E526573756C74 0004 6E756C6C 00000005 02 0002 6869".replace(" ", "")
     )
@@ -115,7 +119,9 @@ def test_a_packet_without_bodies_is_answered_by_one() -> None:
 
 
 def test_a_response_uri_too_long_for_a_reply_is_answered_without_it(caplog: pytest.LogCaptureFixture) -> None:
-    reply = post(gateway(), Packet(0, [], [Body("svc.echo", "u" * 65_535, [1]), Body("svc.echo", "/2", [2])]).to_bytes())
+    reply = post(
+        gateway(), Packet(0, [], [Body("svc.echo", "u" * 65_535, [1]), Body("svc.echo", "/2", [2])]).to_bytes()
+    )
     assert [body.target for body in reply.bodies] == ["/onStatus", "/2/onResult"]
 
 
@@ -281,7 +287,7 @@ def test_a_lone_scalar_in_place_of_the_arguments_is_a_fault_that_tells_what_was_
 
 def test_services_get_plain_values() -> None:
     arrays = "08 00000001 0001 30 02 0001 61 0000 09"
-    collection = "11 0A 07 43" + "flex.messaging.io.ArrayCollection".encode().hex() + "09 03 01 04 01"
+    collection = "11 0A 07 43" + b"flex.messaging.io.ArrayCollection".hex() + "09 03 01 04 01"
     typed = "10 0003 612E42 0001 61 05 0000 09"
     value = f"0A 00000005 {arrays} 00 4008000000000000 {collection} {typed} 08 00000001 0001 78 05 0000 09"
     data = request(bytes.fromhex(value.replace(" ", "")), target="svc.types")
@@ -375,9 +381,7 @@ def test_a_cycle_is_a_reference_in_a_version_0_reply() -> None:
 def test_after_ten_thousand_repeated_values_references_are_written() -> None:
     shared: list[Any] = []
     data = returning([shared] * 10_005, 0)
-    assert data == (
-        bytes.fromhex("0A00002715") + bytes.fromhex("0A00000000") * 10_001 + bytes.fromhex("070001") * 4
-    )
+    assert data == (bytes.fromhex("0A00002715") + bytes.fromhex("0A00000000") * 10_001 + bytes.fromhex("070001") * 4)
 
 
 def test_forty_levels_of_sharing_stay_small_in_a_version_0_reply() -> None:
@@ -394,7 +398,9 @@ def test_shared_values_are_references_in_a_version_3_reply() -> None:
 
 def test_long_columns_of_distinct_strings_are_not_looked_up_for_ever() -> None:
     value = [f"text {n}" for n in range(500)] + ["text 400"]
-    assert Packet.from_bytes(call(Gateway(None, {"give": lambda: value}), "give", version=3).data).bodies[0].value == value
+    assert (
+        Packet.from_bytes(call(Gateway(None, {"give": lambda: value}), "give", version=3).data).bodies[0].value == value
+    )
 
 
 def test_typed_objects_use_the_registry_of_the_gateway() -> None:
@@ -464,124 +470,6 @@ def test_twenty_thousand_nested_arrays_are_a_fault() -> None:
 )
 def test_what_is_not_exposed_cannot_be_called(target: str) -> None:
     assert call(gateway(), target).bodies[0].target == "/1/onStatus"
-
-
-# Headers
-
-
-def test_a_header_that_has_to_be_understood_and_is_not_is_a_fault_for_each_call() -> None:
-    data = packet(("svc.echo", [1]), ("svc.echo", [2]), headers=[Header("Strange\n", 1, True)])
-    reply = post(gateway(), data)
-    assert reply.codes == ["Client.Header.MustUnderstand"] * 2
-    assert reply.bodies[0].value["description"] == (
-        "the header 'Strange\\n' must be understood, and nothing here knows it"
-    )
-
-
-def test_a_header_that_need_not_be_understood_is_not_looked_at() -> None:
-    assert call(gateway(), "svc.echo", 1, headers=[Header("Strange", 1)]).value == 1
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "Credentials",
-        "RequestPersistentHeader",
-        "AppendToGatewayUrl",
-        "ReplaceGatewayUrl",
-        "DescribeService",
-        "amf_server_debug",
-    ],
-)
-def test_the_headers_of_remoting_itself_are_understood(name: str) -> None:
-    assert call(gateway(), "svc.echo", 1, headers=[Header(name, {"a": 1}, True)]).value == 1
-
-
-def test_a_filter_says_which_headers_it_understands() -> None:
-    seen: list[Any] = []
-
-    class Tenant:
-        headers = ("Tenant",)
-
-        def on_request(self, exchange: Exchange) -> None:
-            seen.append((exchange.header("Tenant"), exchange.header("Other"), exchange.header("Other", 5)))
-
-    filters = amfgate.gateway.default_filters()
-    filters.insert(1, Tenant())
-    app = Gateway(None, {"svc": Service()}, filters=filters)
-    assert call(app, "svc.echo", 1, headers=[Header("Tenant", "a"), Header("Tenant", "b", True)]).value == 1
-    assert seen == [("b", None, 5)]
-
-
-def test_a_header_that_cannot_be_decoded_is_no_packet() -> None:
-    data = bytes.fromhex("0000 0001 0001 61 00 00000001 FF 0000".replace(" ", ""))
-    reply = raw(data)
-    assert reply.status == "400 Bad Request"
-    assert b"the header 'a'" in reply.data
-
-
-def test_services_and_filters_add_headers_to_the_reply() -> None:
-    def shelve(exchange: Exchange, call: Call) -> str:
-        exchange.add_header("X", [1], True)
-        call.exchange.append_to_gateway_url("?sid=1")
-        call.exchange.replace_gateway_url("http://other/amf", must_understand=True)
-        call.exchange.request_persistent_header("Sid", "1", True)
-        return "done"
-
-    reply = call(Gateway(None, {"shelve": shelve}), "shelve")
-    assert reply.value == "done"
-    assert reply.packet.headers == [
-        Header("X", [1], True),
-        Header("AppendToGatewayUrl", "?sid=1", False),
-        Header("ReplaceGatewayUrl", "http://other/amf", True),
-        Header("RequestPersistentHeader", {"name": "Sid", "mustUnderstand": True, "data": "1"}, False),
-    ]
-
-
-def test_the_bytes_of_a_header() -> None:
-    def add(exchange: Exchange) -> None:
-        exchange.append_to_gateway_url("?s", must_understand=True)
-
-    reply = call(Gateway(None, {"add": add}), "add")
-    expected = "0000 0001 0012 417070656E64546F4761746577617955726C 01 00000005 02 0002 3F73 0001"
-    assert reply.data.startswith(bytes.fromhex(expected.replace(" ", "")))
-
-
-def test_a_filter_on_the_way_back_may_add_a_header_too() -> None:
-    class Late:
-        def on_response(self, exchange: Exchange) -> None:
-            exchange.add_header("Late", 1)
-
-    filters = amfgate.gateway.default_filters()
-    filters.insert(1, Late())
-    reply = call(Gateway(None, {"svc": Service()}, filters=filters), "svc.echo", 1)
-    assert [header.name for header in reply.packet.headers] == ["Late"]
-
-
-def test_a_header_that_cannot_be_encoded_is_left_out_and_logged(caplog: pytest.LogCaptureFixture) -> None:
-    def add(exchange: Exchange) -> str:
-        exchange.add_header("Bad", object())
-        exchange.add_header("Good", 1)
-        return "done"
-
-    reply = call(Gateway(None, {"add": add}), "add")
-    assert reply.value == "done"
-    assert [header.name for header in reply.packet.headers] == ["Good"]
-    assert "the reply's header 'Bad' is left out: EncodeError" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("method", "arguments", "text"),
-    [
-        ("add_header", (5, 1), "a header's name is text, not 5"),
-        ("append_to_gateway_url", (5,), r"append_to_gateway_url\(\) takes text, not 5"),
-        ("replace_gateway_url", (None,), r"replace_gateway_url\(\) takes text, not None"),
-        ("request_persistent_header", (5, 1), r"request_persistent_header\(\) takes text, not 5"),
-    ],
-)
-def test_headers_are_checked_where_they_are_made(method: str, arguments: tuple[Any, ...], text: str) -> None:
-    with pytest.raises(TypeError, match=text):
-        getattr(Exchange({}, gateway()), method)(*arguments)
 
 
 def test_a_filter_may_add_bodies_to_the_reply() -> None:

@@ -28,7 +28,9 @@ class Thing:
 class Step:
     """Writes down what it is called for; raises or answers where it is told to."""
 
-    def __init__(self, name: str, *, enter: BaseException | str | None = None, leave: BaseException | None = None) -> None:
+    def __init__(
+        self, name: str, *, enter: BaseException | str | None = None, leave: BaseException | None = None
+    ) -> None:
         self.name = name
         self.enter = enter
         self.leave = leave

@@ -981,8 +981,10 @@ cdef class Encoder:
                 p[0] = 0x06
                 self.p = amf_put_u29(p + 1, <uint32_t>(index << 1))
                 return 0
-        elif not amf_ascii(text, &data, &size):
-            self._utf8(text, &data, &size)
+        else:
+            if not amf_ascii(text, &data, &size):
+                self._utf8(text, &data, &size)
+            self.string_count += 1  # every reader gives it a number
         if size > LENGTH_MAX:
             raise too_long("text", size, LENGTH_MAX)
         p = self._room(5 + size)

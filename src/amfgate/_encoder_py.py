@@ -146,6 +146,7 @@ class Encoder:
         self._decimals = decimals
         self._out: list[bytes] = []
         self._strings: dict[str, int] = {}
+        self._unlisted = 0  # strings that have a number in the reader's table and are not in ours
         self._objects: dict[int, int] = {}
         self._kept: list[Any] = []
         self._traits: dict[Any, int] = {}
@@ -291,7 +292,7 @@ class Encoder:
         data = self._utf8(text)
         self._out.append(self._length(len(data), "text"))
         self._out.append(data)
-        strings[text] = len(strings)
+        strings[text] = len(strings) + self._unlisted
 
     def _length(self, count: int, what: str) -> bytes:
         if count < SMALL:
@@ -394,7 +395,7 @@ class Encoder:
                                 data = to_utf8(key)
                                 append(length(len(data), "a key"))
                                 append(data)
-                                tag = strings[key] = len(strings)
+                                tag = strings[key] = len(strings) + self._unlisted
                             else:
                                 append(U29_EVEN[index] if index < SMALL else u29(index << 1))
                                 tag = index
@@ -440,7 +441,9 @@ class Encoder:
                             append(STRING_HEADS[size] if size < SMALL else b"\x06" + length(size, "text"))
                             append(data)
                             if looked_up:
-                                strings[value] = len(strings)
+                                strings[value] = len(strings) + self._unlisted
+                            else:
+                                self._unlisted += 1
                             break
                         if cls is int:
                             if 0 <= value < SMALL:
@@ -597,7 +600,8 @@ class Encoder:
         except MemoryError:
             raise
         except Exception as error:
-            raise self._explain(error, stack, mode, place, container) from error.__cause__
+            found = self._explain(error, stack, mode, place, container)
+            raise found from found.__cause__
 
     def _columns_at(self, depth: int) -> Any:
         """The columns of adaptive strings at a depth: [what names the values, looked up, found, still looking]."""
@@ -833,7 +837,8 @@ class Encoder:
         except (MemoryError, NeedsAvmPlus):
             raise
         except Exception as error:
-            raise self._explain(error, stack, mode, place, container) from error.__cause__
+            found = self._explain(error, stack, mode, place, container)
+            raise found from found.__cause__
 
     def _text16(self, text: str, what: str) -> bytes:
         data = self._utf8(text)

@@ -12,7 +12,8 @@ deeper than `COLUMN_DEPTHS` every string is looked up.  A column belongs to what
 name at that place of a dynamic object, the traits of a sealed one, or nothing for an array.  When something else names
 the values of a place, its column starts anew.  The column counts the strings that were looked up and those that were
 found; at `COLUMN_SAMPLE` looked up, if fewer than one in `COLUMN_WORTH` was found, the column is off: its
-strings are written out, neither looked up nor added to the table; otherwise both counts go back to 0.  All columns
+strings are written out, neither looked up nor kept to be found (each still takes a number, since every reader gives it
+one); otherwise both counts go back to 0.  All columns
 start anew with each call of `encode`.  Keys, aliases and member names are always looked up, "" never, and only a
 string that is a direct member or item belongs to a column: dictionary keys and values, the items of vectors and what
 externalizables write are looked up always.

@@ -26,7 +26,8 @@ from .pipeline import Call
 
 def find(call: Call) -> None:
     """Set `call.method` to what the target stands for."""
-    method = call.gateway.services.find(call.target)
+    services = call.gateway.services
+    method = services.methods.get(call.target) or services.find(call.target)
     if method is None:
         raise Fault("Server.ResourceNotFound", f"there is no method '{printable(call.target, 200)}' here")
     call.method = method
@@ -43,7 +44,7 @@ def authorize(call: Call) -> None:
 def bind(call: Call) -> None:
     """Fit the arguments to the method's parameters: their number, and their types where it has annotations."""
     method = call.method
-    if method is not None and method.bind is not None:
+    if method is not None and len(call.args) not in method.fits:
         method.bind(call)
 
 

@@ -64,9 +64,23 @@ class Parameter:
 
 
 class Binder:
-    """Fits the arguments of a call to one method: `binder(call)` sets its `args` and `keywords`, or raises Fault."""
+    """Fits the arguments of a call to one method: `bind(call)` sets its `args` and `keywords`, or raises Fault.
 
-    __slots__ = ("_checked", "_injected", "_keywords", "_least", "_most", "_rest", "_where", "parameters", "returns")
+    Where no parameter is converted or filled in, there is nothing to do for as many arguments as are in `fits`.
+    """
+
+    __slots__ = (
+        "_checked",
+        "_injected",
+        "_keywords",
+        "_least",
+        "_most",
+        "_rest",
+        "_where",
+        "fits",
+        "parameters",
+        "returns",
+    )
 
     def __init__(self, function: Callable[..., Any], where: str) -> None:
         signature, hints = signature_of(function, where)
@@ -104,8 +118,11 @@ class Binder:
         )
         self._injected = tuple(injected)
         self._keywords = tuple(keywords)
+        converts = self._rest is not None and self._rest.convert is not None
+        work = self._checked or self._injected or self._keywords or converts
+        self.fits = range(0) if work else range(self._least, self._most + 1)
 
-    def __call__(self, call: Any) -> None:
+    def bind(self, call: Any) -> None:
         args = call.args
         given = len(args)
         if given < self._least or given > self._most:

@@ -429,6 +429,8 @@ def _plan_fields(
     accepted = frozenset(incoming.values())
     if pydantic:
         plan.make = lambda: _bare_pydantic(cls)
+    elif hasattr(cls, "__struct_fields__"):
+        plan.make = _struct_maker(cls)
     else:
         plan.make = lambda: cls.__new__(cls)
 
@@ -515,7 +517,7 @@ def _plan_ordinary(
     plan.make = lambda: cls.__new__(cls)
     open_class = dynamic or not attributes
     closed = exclude | readonly
-    required = tuple(name for name in incoming.values() if not hasattr(cls, name) or _is_slot(cls, name))
+    required = tuple(name for name in _declared(cls) if not hasattr(cls, name) or _is_slot(cls, name))
 
     def fill(instance: Any, members: dict[str, Any]) -> int:
         for wire, value in members.items():
@@ -587,6 +589,28 @@ def _assigner(cls: type) -> Callable[[Any, str, Any], None]:
 
 def _assign_to_dict(instance: Any, name: str, value: Any) -> None:
     instance.__dict__[name] = value
+
+
+def _struct_maker(cls: type) -> Callable[[], Any]:
+    """A function that makes a msgspec struct without running its `__init__`.
+
+    Structs have no `__new__` to call, but they can be copied.  The first one is made as an instance of a child class
+    whose `__post_init__` does nothing, and then becomes one of `cls`.  Until it is filled, each member is
+    an empty frozenset: a container, so that the copies are known to the garbage collector whatever they will hold.
+    """
+    template: list[Any] = []
+
+    def make() -> Any:
+        import msgspec
+
+        if not template:
+            child = type(cls)(cls.__name__, (cls,), {"__post_init__": _nothing, "__module__": cls.__module__})
+            first = child(**dict.fromkeys(fields_of(cls) or (), frozenset()))
+            object.__dict__["__class__"].__set__(first, cls)
+            template.append(first)
+        return msgspec.Struct.__copy__(template[0])
+
+    return make
 
 
 def _bare_pydantic(cls: type) -> Any:

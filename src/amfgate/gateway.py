@@ -8,7 +8,7 @@ result to the server.  Everything else is in a filter, an action or a service.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from logging import INFO
+from sys import getrefcount
 from typing import Any, Final
 
 from ._wire import Limits
@@ -19,7 +19,7 @@ from .filters.credentials import Credentials
 from .filters.dispatch import Dispatch
 from .filters.flex import Flex
 from .filters.packet_codec import PacketCodec, encode_reply
-from .log import log_calls, logger
+from .log import log_calls
 from .packet import Packet
 from .pipeline import Exchange, Pipeline, Response, plain
 from .services import ServiceRegistry
@@ -129,7 +129,7 @@ class Gateway:
             response = exchange.response
             if not isinstance(response, Response):
                 response = _http(exchange)
-            if exchange.calls and logger.isEnabledFor(INFO):
+            if exchange.logged:
                 log_calls(exchange.calls)
             headers = response.headers
             if self._cors is not None:
@@ -143,6 +143,10 @@ class Gateway:
             if environ["REQUEST_METHOD"] == "HEAD":
                 body = b""
             if exchange._deferred is None:
+                calls = exchange.calls
+                if getrefcount(exchange) <= 2 + len(calls):
+                    # Nobody kept the exchange: its calls, which know it, need not wait for the garbage collector.
+                    calls.clear()
                 return [body]
             return _Closing((body,), exchange)
         return _Closing(body, exchange)

@@ -39,11 +39,16 @@ def looks_like(data: bytes) -> str:
         return "HTML" if b"<html" in data[:1024].lower() or b"<!doctype html" in data[:1024].lower() else "XML or HTML"
     if head[:1] in (b"{", b"[") and head[1:].lstrip()[:1] in _AFTER_BRACKET:
         return "JSON"
-    if head[:2] in (b"\x00\x00", b"\x00\x03") and head[0] != data[0]:
+    if head[:2] in (b"\x00\x00", b"\x00\x03") and head[0] != data[0] and _may_be_packet(head):
         return "a packet behind white space, with which some script of the server begins"
     if all(32 <= byte < 127 or byte in b"\t\r\n" for byte in data[:64]):
         return "text; of a captured connection only the body of the HTTP message is AMF, and as bytes"
     return ""
+
+
+def _may_be_packet(head: bytes) -> bool:
+    """No headers, or one whose name begins as names do; an AMF0 array begins with a line feed and zeros, too."""
+    return head[2:4] == b"\x00\x00" or head[4:5] == b"\x00" and head[6:7].isalnum()
 
 
 # What may follow `{` or `[` in JSON; in AMF3 a `[` or `{` is no marker at all.

@@ -23,11 +23,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
+from logging import INFO
 from typing import TYPE_CHECKING, Any, Final
 
 from .envelope import PLAIN, Envelope, as_fault
 from .errors import DecodeError, Fault
-from .log import log_error, message_of, printable
+from .log import log_error, logger, message_of, printable
 from .packet import Body, Header, Packet
 
 if TYPE_CHECKING:
@@ -195,6 +196,7 @@ class Exchange:
     user: who made the request, as the `authenticate` function of the gateway gave it; None for nobody.
     check: that function, put here by the Credentials filter; None without one.
     reply_headers: headers of the reply so far; add to them by `add_header`.
+    logged: whether each call is to be timed, and logged at INFO.
     """
 
     __slots__ = (
@@ -204,6 +206,7 @@ class Exchange:
         "data",
         "environ",
         "gateway",
+        "logged",
         "reply_headers",
         "request",
         "response",
@@ -220,6 +223,7 @@ class Exchange:
         self.user: Any = None
         self.check: Callable[[str, str], Any] | None = None
         self.reply_headers: list[Header] = []
+        self.logged = logger.isEnabledFor(INFO)
         self._deferred: list[tuple[Callable[..., Any], tuple[Any, ...]]] | None = None
 
     @staticmethod

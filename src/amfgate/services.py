@@ -136,9 +136,12 @@ def roles_of(user: Any) -> Any:
 
 
 class Method:
-    """One thing that can be called: the function, how arguments are fitted to it, who may call it."""
+    """One thing that can be called: the function, how arguments are fitted to it, who may call it.
 
-    __slots__ = ("bind", "description", "function", "requires", "target")
+    `fits` are the numbers of arguments that need no fitting, `bind(call)` does the rest.
+    """
+
+    __slots__ = ("bind", "binder", "description", "fits", "function", "requires", "target")
 
     def __init__(self, target: str, function: Callable[..., Any], requirements: tuple[Requirement, ...]) -> None:
         if any(
@@ -152,7 +155,9 @@ class Method:
         self.target = target
         self.function = function
         self.requires = requirements
-        self.bind = Binder(function, target)
+        self.binder = Binder(function, target)
+        self.bind = self.binder.bind
+        self.fits = self.binder.fits
         self.description = inspect.getdoc(function) or ""
 
     def describe(self) -> dict[str, Any]:
@@ -161,9 +166,9 @@ class Method:
             "description": self.description,
             "arguments": [
                 {"name": parameter.name, "required": parameter.required, "type": parameter.type_name}
-                for parameter in self.bind.parameters
+                for parameter in self.binder.parameters
             ],
-            "returns": type_name(self.bind.returns),
+            "returns": type_name(self.binder.returns),
             "requires": [repr(requirement) for requirement in self.requires],
         }
 
@@ -221,10 +226,10 @@ class ServiceRegistry:
 
     def find(self, target: str) -> Method | None:
         """The method that `target` names, None for none."""
-        method = self._methods.get(target)
+        method = self.methods.get(target)
         if method is None:
             target = target.replace("/", ".")
-            method = self._methods.get(target)
+            method = self.methods.get(target)
             if method is None and self.case_insensitive:
                 method = self._folded.get(target.casefold())
         return method
@@ -239,15 +244,15 @@ class ServiceRegistry:
         start = None if name is None else _canonical(name) + "."
         return [
             method.describe()
-            for target, method in sorted(self._methods.items())
+            for target, method in sorted(self.methods.items())
             if target == method.target and (start is None or target.startswith(start))
         ]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(target for target, method in self._methods.items() if target == method.target))
+        return iter(sorted(target for target, method in self.methods.items() if target == method.target))
 
     def __len__(self) -> int:
-        return sum(target == method.target for target, method in self._methods.items())
+        return sum(target == method.target for target, method in self.methods.items())
 
     def __contains__(self, target: object) -> bool:
         return isinstance(target, str) and self.find(target) is not None
@@ -294,7 +299,7 @@ class ServiceRegistry:
             methods[alias] = found
             folded.setdefault(alias.casefold(), found)
         names.discard("")
-        self._methods = methods
+        self.methods = methods
         self._folded = folded
         self._names = names
 

@@ -13,16 +13,16 @@ TWO = "09 05 01 0A 23 01 03 61 03 62 04 01 04 02 0A 01 04 03 04 04"
 @pytest.mark.parametrize(
     "rows",
     [
-        pytest.param([(1, 2), (3, 4)], id="tuples"),
-        pytest.param([[1, 2], [3, 4]], id="lists"),
-        pytest.param(((1, 2), (3, 4)), id="tuple"),
-        pytest.param(iter([(1, 2), (3, 4)]), id="cursor"),
-        pytest.param((iter(row) for row in [(1, 2), (3, 4)]), id="iterators"),
-        pytest.param(({"x": 1, "y": 2}.values(), (3, 4)), id="views"),
+        pytest.param(lambda: [(1, 2), (3, 4)], id="tuples"),
+        pytest.param(lambda: [[1, 2], [3, 4]], id="lists"),
+        pytest.param(lambda: ((1, 2), (3, 4)), id="tuple"),
+        pytest.param(lambda: iter([(1, 2), (3, 4)]), id="cursor"),
+        pytest.param(lambda: (iter(row) for row in [(1, 2), (3, 4)]), id="iterators"),
+        pytest.param(lambda: ({"x": 1, "y": 2}.values(), (3, 4)), id="views"),
     ],
 )
 def test_rows_of_any_sequence_are_written_alike(codec, rows):
-    assert codec.dumps(Rows(["a", "b"], rows)) == H(TWO)
+    assert codec.dumps(Rows(["a", "b"], rows())) == H(TWO)
 
 
 def test_columns_may_be_an_iterator(codec):
@@ -67,9 +67,9 @@ def test_a_row_without_end_is_an_error(codec):
 
 @pytest.mark.parametrize("version", [0, 3])
 def test_two_columns_of_one_name_are_an_error(codec, version):
-    with pytest.raises(EncodeError, match="two columns are named 'a': name them apart; a row is an object") as caught:
+    with pytest.raises(EncodeError, match="two columns are named 'a'") as caught:
         codec.dumps([Rows(["a", "a"], [])], version=version)
-    assert caught.value.message == "two columns are named 'a'"
+    assert caught.value.path == "$[0]"
 
 
 def test_a_column_whose_name_is_no_text_is_an_error(codec):

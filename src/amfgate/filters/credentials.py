@@ -27,7 +27,7 @@ class Credentials:
 
         def check(userid, password):
             salt, expected, user = ACCOUNTS.get(userid, NOBODY)
-            given = hashlib.scrypt(password.encode(), salt=salt, n=2**14, r=8, p=1, dklen=32)
+            given = hashlib.scrypt(password.encode("utf-8", "surrogateescape"), salt=salt, n=2**14, r=8, p=1, dklen=32)
             return user if hmac.compare_digest(given, expected) else None
 
     NetConnection.addHeader("Credentials", false, {userid: "ada", password: "..."}) sends them; so does

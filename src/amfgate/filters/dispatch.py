@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from logging import INFO
 from time import perf_counter
 from typing import Any
 
 from ..actions import default_actions
-from ..log import logger
 from ..pipeline import Exchange, Pipeline
 
 
@@ -24,7 +22,7 @@ class Dispatch:
 
     def on_request(self, exchange: Exchange) -> None:
         run = self.pipeline.run
-        if logger.isEnabledFor(INFO):
+        if exchange.logged:
             for call in exchange.calls:
                 if call.response is None:
                     started = perf_counter()

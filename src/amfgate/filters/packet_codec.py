@@ -60,6 +60,7 @@ _NAMES: Final = {
     dict: "an anonymous object",
 }
 
+_NO_RESPONSE: Final = b"\0\4null"
 _pack_head: Final = Struct(">HH").pack
 _pack_word: Final = Struct(">H").pack
 _pack_long: Final = Struct(">I").pack
@@ -254,12 +255,14 @@ def _write_body(parts: list[bytes], body: Body, avmplus: bool, gateway: Gateway)
         value = encoder.encode_body(body.value, avmplus=False, whole=True, repeats=REPEATS)
     body.size = size = len(value)
     target = body.target.encode("utf-8", "surrogateescape")
-    response = body.response.encode("utf-8", "surrogateescape")
     try:
-        head = _pack_word(len(target)), target, _pack_word(len(response)), response, _pack_long(size), value
+        if body.response == "null":
+            parts += _pack_word(len(target)), target, _NO_RESPONSE, _pack_long(size), value
+            return
+        response = body.response.encode("utf-8", "surrogateescape")
+        parts += _pack_word(len(target)), target, _pack_word(len(response)), response, _pack_long(size), value
     except StructError:
-        raise EncodeError(f"a target of {len(target)} bytes and a response of {len(response)} do not fit") from None
-    parts += head
+        raise EncodeError("the texts of a body of the reply are longer than 65535 bytes") from None
 
 
 def _write_fault(parts: list[bytes], exchange: Exchange, body: Body, avmplus: bool, error: Exception) -> None:
