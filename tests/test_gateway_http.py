@@ -220,7 +220,7 @@ def test_without_content_length_nothing_is_read(declared: str | None) -> None:
     assert text_of(reply).startswith("The request has no body, or does not say how long it is")
 
 
-@pytest.mark.parametrize("declared", ["-1", "abc", "1.5", "0x10", "+5", "1_0", " 5", "５", "-0", "5\r\nX: y"])
+@pytest.mark.parametrize("declared", ["-1", "abc", "1.5", "0x10", "+5", "1_0", " 5", "²", "-0", "5\r\nX: y"])
 def test_a_content_length_that_is_no_number_is_refused(declared: str) -> None:
     reply = post(gateway(), ECHO, CONTENT_LENGTH=declared)
     assert reply.status == "400 Bad Request"

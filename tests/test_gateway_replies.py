@@ -12,6 +12,7 @@ from wsgi_client import Reply, call, packet, post
 
 import amfgate
 from amfgate import Body, Fault, Gateway, Limits, Packet, Rows, TypedObject, Vector
+from amfgate.filters import Dispatch, PacketCodec, packet_codec
 from amfgate.pipeline import Exchange
 
 
@@ -490,3 +491,50 @@ def test_logging_is_quiet_about_results(caplog: pytest.LogCaptureFixture) -> Non
     with caplog.at_level(logging.DEBUG, logger="amfgate"):
         call(gateway(), "svc.echo", "my password")
     assert "my password" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        request(GOOD),
+        request(GOOD, version=3),
+        request(GOOD, version=1),
+        request(GOOD, version=2),
+        request(GOOD, length=0xFFFFFFFF),
+        request(GOOD) + b"\0",
+        request(GOOD)[:-1],
+        request(b""),
+        request(BAD),
+        request(GOOD)[:9],
+        request(GOOD)[:7],
+        request(GOOD)[:6],
+        request(GOOD).replace(b"svc", b"\xff\xfe\xfd"),
+        request(GOOD).replace(b"/1", b"\xff\xfe"),
+        request(bytes.fromhex("02000161")),
+        request(bytes.fromhex("05")),
+        request(bytes.fromhex("110903010401")),
+        request(bytes.fromhex("0A00000002 03 0001 61 05 000009 07 0000".replace(" ", ""))),
+        request(bytes.fromhex("0A00000002 03 0001 61 05 000009 07 0009".replace(" ", ""))),
+        request(bytes.fromhex("0A00000001") * 600 + b"\x05"),
+        b"\xff\xff" + request(GOOD)[2:],
+        request(GOOD)[:6] + b"\xff\xff" + request(GOOD)[8:],
+    ],
+)
+def test_a_lone_call_is_read_as_any_other(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer() -> list[Any]:
+        found: list[Any] = []
+
+        def look(exchange: Exchange) -> None:
+            assert exchange.request is not None
+            found.append((exchange.request, [body.size for body in exchange.request.bodies]))
+            try:
+                found.append(exchange.request.to_bytes())
+            except amfgate.DecodeError as error:
+                found.append(str(error))
+
+        reply = post(Gateway(None, {"svc": Service()}, filters=[PacketCodec(), look, Dispatch()]), data)
+        return [*found, reply.status, reply.data]
+
+    quick = answer()
+    monkeypatch.setattr(packet_codec, "_read_one_call", lambda exchange, data: False)
+    assert repr(quick) == repr(answer())

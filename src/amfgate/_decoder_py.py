@@ -425,6 +425,9 @@ class Decoder:
         stack: list[Any] = []
         # The frame: how it takes a value; the container; its key or names; its slot; what is left to come; its traits;
         # where it began; what takes the next item.
+        target: Any
+        key: Any
+        traits: Any
         mode, target, key, slot, left, traits, begun = ROOT, None, None, 0, 0, None, at
         add: Any = None
         value: Any = None
@@ -493,7 +496,7 @@ class Decoder:
                     if plain and id(value) in self._guesses:
                         self._guesses[id(value)] = True
                 elif marker == 0x0A or marker == 0x09 or marker > 0x0C:
-                    if depth >= self._max_depth:
+                    if depth >= self._max_depth and not 0x0D <= marker <= 0x0F:  # numbers nest nothing
                         raise self._too_deep(start)
                     count = header >> 1
                     if marker == 0x0A:
@@ -741,6 +744,9 @@ class Decoder:
         slots = self._slots
         plain = self._plain
         stack: list[Any] = []
+        target: Any
+        key: Any
+        plan: Any
         mode, target, key, slot, left, plan, begun = ROOT, None, None, 0, 0, None, at
         add: Any = None
         value: Any = None

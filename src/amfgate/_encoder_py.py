@@ -85,7 +85,7 @@ from .errors import EncodeError
 
 LAST_PLACE: Final = COLUMN_PLACES - 1
 NO_LIMIT: Final = 1 << 62
-SHARED_FROM: Final = {tuple: 1, frozenset: 1, bytes: 2}  # shorter ones are shared by CPython itself, not by the user
+SHARED_FROM: Final[dict[type, int]] = {tuple: 1, frozenset: 1, bytes: 2}  # shorter ones are shared by CPython itself, not by the user
 ALL: Final = slice(None)
 MARKED: Final = struct.Struct(">Bd")
 DOUBLE: Final = struct.Struct(">d")
@@ -375,6 +375,8 @@ class Encoder:
         length = self._length
         stack: list[Any] = []
         items: Any = iter((root,))
+        container: Any
+        columns: Any
         mode, place, container, tag, columns, end = ROOT, -1, None, 0, None, b""
         try:
             while True:
@@ -501,7 +503,7 @@ class Encoder:
                                 append(b"\x08\x01" + DOUBLE.pack(milliseconds(value, kind)))
                             break
                         if kind <= k.VECTOR:
-                            numbers = payload(value) if kind == k.ARRAY else packed(value)
+                            numbers: Any = payload(value) if kind == k.ARRAY else packed(value)
                             if type(numbers) is tuple:
                                 form, count, data = numbers
                                 self._values -= count
@@ -677,6 +679,7 @@ class Encoder:
         repeated = 0
         stack: list[Any] = []
         items: Any = iter((root,))
+        container: Any
         mode, place, container, end, identity = ROOT, -1, None, b"", 0
         try:
             while True:

@@ -71,27 +71,25 @@ class Pipeline:
 
     def run(self, x: Any) -> None:
         """Take x, which has no response yet, through the steps and back."""
+        leaves = self._leaves
         entered = 0
         try:
-            for entered, enter in self._enters:  # noqa: B007 (the last value is used)
+            for entered, enter in self._enters:
                 try:
                     enter(x)
                 except Exception as error:
                     x.fail(error)
                 if x.response is not None:
+                    leaves = leaves[self._skips[entered] :]
                     break
-            else:
-                entered = -1
         except BaseException:
-            self._back(x, entered)
+            self._back(x, leaves[self._skips[entered] :])
             raise
-        self._back(x, entered)
+        if leaves:
+            self._back(x, leaves)
 
-    def _back(self, x: Any, entered: int) -> None:
-        """Leave the first `entered` steps (-1 for all), the last first."""
-        leaves = self._leaves
-        if entered >= 0:
-            leaves = leaves[self._skips[entered] :]
+    def _back(self, x: Any, leaves: tuple[Hook, ...]) -> None:
+        """Call all of `leaves`, whatever happens in them."""
         escaped: BaseException | None = None
         for leave in leaves:
             try:

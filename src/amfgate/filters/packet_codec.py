@@ -12,7 +12,7 @@ from struct import Struct
 from struct import error as StructError
 from typing import TYPE_CHECKING, Any, Final
 
-from ..codec import Encoder
+from ..codec import Decoder, Encoder
 from ..envelope import fault_value
 from ..errors import DecodeError, EncodeError, Fault
 from ..log import log_error, logger, message_of, printable
@@ -60,8 +60,10 @@ _NAMES: Final = {
     dict: "an anonymous object",
 }
 
+_VERSIONS: Final = (b"\0\0", b"\0\3", b"\0\1")
+_ONE_CALL: Final = b"\0\0\0\1"  # no headers, one body
 _NO_RESPONSE: Final = b"\0\4null"
-_pack_head: Final = Struct(">HH").pack
+_pack_words: Final = Struct(">HHH").pack
 _pack_word: Final = Struct(">H").pack
 _pack_long: Final = Struct(">I").pack
 
@@ -92,6 +94,8 @@ class PacketCodec:
             _refuse(exchange, data)
             return
         exchange.data = data
+        if data[2:6] == _ONE_CALL and _read_one_call(exchange, data):
+            return
         try:
             packet = Packet.from_bytes(data, classes=gateway.classes, limits=limits, plain=True)
         except DecodeError as error:
@@ -131,8 +135,41 @@ class PacketCodec:
     def on_response(self, exchange: Exchange) -> None:
         if exchange.response is None and exchange.request is not None:
             exchange.fail(RuntimeError("no filter answered; the last one has to be Dispatch"))
-        if isinstance(exchange.response, Packet):
-            exchange.response = encode_reply(exchange, exchange.response)
+        response = exchange.response
+        if isinstance(response, Packet):
+            exchange.response = encode_reply(exchange, response)
+
+
+def _read_one_call(exchange: Exchange, data: bytes) -> bool:
+    """Read a packet of one call and no headers, as nearly all are: `Packet.from_bytes` in one straight line.
+
+    False for anything out of the ordinary, text that is not UTF-8, references, arguments that are no array, errors of
+    any kind: then nothing has happened, and the packet is read again in the way that deals with it.
+    """
+    gateway = exchange.gateway
+    try:
+        end = 8 + (data[6] << 8 | data[7])
+        target = data[8:end].decode()
+        start = end + 2
+        end = start + (data[end] << 8 | data[end + 1])
+        uri = data[start:end].decode()
+        at = end + 4  # the length is not used
+        decoder = Decoder(data, version=0, classes=gateway.classes, limits=gateway.limits, plain=True, offset=at)
+        value = decoder.decode_body()
+        if type(value) is not list or decoder.offset != len(data) or decoder.references or data[:2] not in _VERSIONS:
+            return False
+    except Exception:
+        return False
+    body = Body(target, uri, value)
+    body.size = size = len(data) - at
+    body._lead = data[at : at + 6]
+    exchange.request = packet = Packet.__new__(Packet)
+    packet.version = data[1]
+    packet.headers = []
+    packet.bodies = [body]
+    packet.dropped = 0
+    exchange.calls.append(Call(exchange, target, uri, value, size))
+    return True
 
 
 def read_body(environ: dict[str, Any], limit: int | None) -> bytes | Response:
@@ -140,7 +177,7 @@ def read_body(environ: dict[str, Any], limit: int | None) -> bytes | Response:
     declared = environ.get("CONTENT_LENGTH")
     source = environ["wsgi.input"]
     if declared:
-        if not (declared.isascii() and declared.isdigit()):
+        if not declared.isdecimal():
             return plain(400, f"Content-Length is '{printable(declared, 40)}', not a number of bytes.")
         length = int(declared) if len(declared) < 20 else 1 << 64
         if limit is not None and length > limit:
@@ -224,15 +261,12 @@ def encode_reply(exchange: Exchange, packet: Packet) -> Response:
     """The packet as an HTTP answer.  A value that cannot be encoded is replaced by the fault of its call."""
     gateway = exchange.gateway
     avmplus = packet.version == 3
-    headers: list[bytes] = []
-    for header in packet.headers:
-        try:
-            headers.append(header.to_bytes(packet.version, classes=gateway.classes, limits=gateway.reply_limits))
-        except Exception as error:
-            # The client asked for the calls, not for this header: they are answered without it.
-            log_error(f"the reply's header '{printable(str(header.name))}' is left out: {message_of(error)}", error)
     bodies = packet.bodies
-    parts = [_pack_head(packet.version, len(headers)), *headers, _pack_word(len(bodies))]
+    if packet.headers:
+        headers = _write_headers(packet, gateway)
+        parts = [_pack_words(packet.version, len(headers), len(bodies))[:4], *headers, _pack_word(len(bodies))]
+    else:
+        parts = [_pack_words(packet.version, 0, len(bodies))]
     for body in bodies:
         try:
             _write_body(parts, body, avmplus, gateway)
@@ -244,6 +278,17 @@ def encode_reply(exchange: Exchange, packet: Packet) -> Response:
     response.body = data
     response.headers = [_TYPE, ("Content-Length", str(len(data))), _NO_STORE]
     return response
+
+
+def _write_headers(packet: Packet, gateway: Gateway) -> list[bytes]:
+    headers: list[bytes] = []
+    for header in packet.headers:
+        try:
+            headers.append(header.to_bytes(packet.version, classes=gateway.classes, limits=gateway.reply_limits))
+        except Exception as error:
+            # The client asked for the calls, not for this header: they are answered without it.
+            log_error(f"the reply's header '{printable(str(header.name))}' is left out: {message_of(error)}", error)
+    return headers
 
 
 def _write_body(parts: list[bytes], body: Body, avmplus: bool, gateway: Gateway) -> None:
