@@ -25,9 +25,10 @@ from libc.string cimport memcpy, memset
 import datetime as _datetime
 
 from ._wire import DEPTH_ALONE, VECTOR_NAMES, check_options
-from .classes import default_registry, refuse
+from .classes import default_registry
 from .dataio import DataInput
 from .errors import DecodeError
+from .plans import refuse
 from .types import Dictionary, EcmaArray, TypedObject, Vector, Xml, invalid_date, undefined
 
 cdef extern from *:

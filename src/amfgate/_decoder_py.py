@@ -1,8 +1,8 @@
 """The decoder in Python: the twin of `_decoder.pyx`, value for value and error for error.
 
-It keeps a stack of its own, so that depth is bounded by a number and not by the interpreter's recursion.  One loop reads
-the next value and hands it to the innermost open container; a container that is met becomes the innermost.  What is
-open is a *frame*: the container, and how it takes what comes.
+It keeps a stack of its own, so that depth is bounded by a number and not by the interpreter's recursion.  One loop
+reads the next value and hands it to the innermost open container; a container that is met becomes the innermost.  What
+is open is a *frame*: the container, and how it takes what comes.
 
 A container is put into its table before its children are read, so a child can refer to it (AMF3 specification 2.2).
 Every count is compared with the bytes that are left before anything is made for it: each member or item takes at
@@ -30,12 +30,13 @@ from ._wire import (
     Limits,
     check_options,
 )
-from .classes import EXTERNAL, WRAPPER, ClassRegistry, Plan, default_registry, refuse
+from .classes import ClassRegistry, default_registry
 from .dataio import DataInput
 from .errors import DecodeError
+from .plans import EXTERNAL, WRAPPER, Plan, refuse
 from .types import Dictionary, EcmaArray, TypedObject, Vector, Xml, invalid_date, undefined
 
-EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
+EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 NO_LIMIT: Final = 1 << 62
 DOUBLE: Final = struct.Struct(">d")
 VECTOR_ITEMS: Final = {0x0D: (4, "i"), 0x0E: (4, "I"), 0x0F: (8, "d")}
@@ -176,7 +177,7 @@ class Decoder:
         if self._error is not None:
             raise self._error
         start = self._offset
-        tables = self._strings, self._objects, self._traits, self._slots
+        tables: tuple[list[Any], ...] = self._strings, self._objects, self._traits, self._slots
         sizes = [len(table) for table in tables]
         references = self.references
         try:
@@ -187,7 +188,7 @@ class Decoder:
                 if not self._misled:
                     break
                 for table, size in zip(tables, sizes, strict=True):
-                    del table[size:]  # type: ignore[attr-defined]
+                    del table[size:]
                 self.references = references
         except DecodeError as error:
             self._error = error
@@ -215,7 +216,7 @@ class Decoder:
         value, self._offset = self._read3(self._offset, self._depth)
         return value
 
-    # --- errors -----------------------------------------------------------------------------------------------------------
+    # --- errors ------------------------------------------------------------------------------------------------------
 
     def _ends(self, at: int, count: int, inside: str = "") -> DecodeError:
         left = max(self._total - at, 0)
@@ -236,7 +237,7 @@ class Decoder:
     def _too_long(self, what: str, count: int, at: int) -> DecodeError:
         return DecodeError(f"{what} of {count} does not fit in the {self._total - at} bytes that are left", at)
 
-    # --- parts of values ------------------------------------------------------------------------------------------------
+    # --- parts of values ---------------------------------------------------------------------------------------------
 
     def _u29(self, at: int) -> tuple[int, int]:
         """A U29 and the offset behind it (AMF3 specification, 1.3.1); longer forms than needed are read too."""
@@ -413,7 +414,7 @@ class Decoder:
                 return
             self._objects[frame[3]] = value
 
-    # --- AMF3 -----------------------------------------------------------------------------------------------------------
+    # --- AMF3 --------------------------------------------------------------------------------------------------------
 
     def _read3(self, at: int, depth: int) -> tuple[Any, int]:
         """One AMF3 value inside `depth` containers, and the offset behind it."""
@@ -501,7 +502,7 @@ class Decoder:
                     count = header >> 1
                     if marker == 0x0A:
                         inner, at = self._traits_at(header, at, start)
-                        plan = inner.plan
+                        plan: Any = inner.plan
                         if inner.external and not (plan is not None and plan.form == WRAPPER):
                             value, at = self._read_external(inner, start, at, depth)
                         else:
@@ -735,7 +736,7 @@ class Decoder:
         self._objects[slot] = instance
         return instance
 
-    # --- AMF0 -----------------------------------------------------------------------------------------------------------
+    # --- AMF0 --------------------------------------------------------------------------------------------------------
 
     def _read0(self, at: int, depth: int) -> tuple[Any, int]:
         """One AMF0 value inside `depth` containers, and the offset behind it."""

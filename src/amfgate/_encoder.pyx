@@ -631,8 +631,8 @@ cdef class Encoder:
         avmplus: the peer reads AMF3, so anything but null, undefined, booleans, numbers and text goes behind one `11`.
         arguments: a list is written as AMF0's strict array, and `avmplus` applies to each item on its own.
         counted: that array takes an AMF0 slot, as clients of ActionScript 2 number them.
-        whole: without `avmplus`, a value that holds bytes, a Vector, an externalizable object or a Dictionary that is no
-            object is written behind one `11` as a whole: a client may misread AMF0 that follows a nested one.
+        whole: without `avmplus`, a value that holds bytes, a Vector, an externalizable object or a Dictionary that is
+            no object is written behind one `11` as a whole: a client may misread AMF0 that follows a nested one.
         repeats: in AMF0, a value met again is written out again until so many values were written twice; after
             that, and in a cycle, it becomes a reference.
         """

@@ -3,7 +3,8 @@
 It keeps a stack of its own, so that depth is bounded by a number and not by the interpreter's recursion.  One loop
 takes the next value of the innermost open container and writes it; a container met on the way becomes the
 innermost, and the loop goes on with what it holds.  What is open is a *frame*: the iterator over what is still to
-be written and all that is needed to name a place in it, should an error have to.  Output is a list of bytes, joined once.
+be written and all that is needed to name a place in it, should an error have to.  Output is a list of bytes, joined
+once.
 
 References, in AMF3 (specification 2.2): strings by value, objects by identity, traits by what they say.  `_kept` holds
 each value that took a slot of the object table, in the order of the slots: it counts them, and it keeps them alive
@@ -79,13 +80,15 @@ from ._wire import (
     Limits,
     check_options,
 )
-from .classes import EXTERNAL, WRAPPER, ClassRegistry, default_registry
+from .classes import ClassRegistry, default_registry
 from .dataio import DataOutput
 from .errors import EncodeError
+from .plans import EXTERNAL, WRAPPER
 
 LAST_PLACE: Final = COLUMN_PLACES - 1
 NO_LIMIT: Final = 1 << 62
-SHARED_FROM: Final[dict[type, int]] = {tuple: 1, frozenset: 1, bytes: 2}  # shorter ones are shared by CPython itself, not by the user
+# Shorter ones are shared by CPython itself, not by the user.
+SHARED_FROM: Final[dict[type, int]] = {tuple: 1, frozenset: 1, bytes: 2}
 ALL: Final = slice(None)
 MARKED: Final = struct.Struct(">Bd")
 DOUBLE: Final = struct.Struct(">d")
@@ -111,7 +114,8 @@ U29_ODD: Final = [u29(n << 1 | 1) for n in range(SMALL)]
 U29_EVEN: Final = [u29(n << 1) for n in range(SMALL)]
 REFERENCE_MARKERS: Final = {
     k.BYTES: b"\x0c", k.DATETIME: b"\x08", k.DATE: b"\x08", k.ELEMENT: b"\x0b", k.LIST: b"\x09", k.ITERABLE: b"\x09",
-    k.DICT: b"\x0a", k.MAPPING: b"\x0a", k.ECMA: b"\x09", k.TYPED: b"\x0a", k.PLAN: b"\x0a", k.DICTIONARY: b"\x11", k.ROWS: b"\x09",
+    k.DICT: b"\x0a", k.MAPPING: b"\x0a", k.ECMA: b"\x09", k.TYPED: b"\x0a", k.PLAN: b"\x0a", k.DICTIONARY: b"\x11",
+    k.ROWS: b"\x09",
 }  # fmt: skip
 
 
@@ -193,8 +197,8 @@ class Encoder:
         avmplus: the peer reads AMF3, so anything but null, undefined, booleans, numbers and text goes behind one `11`.
         arguments: a list is written as AMF0's strict array, and `avmplus` applies to each item on its own.
         counted: that array takes an AMF0 slot, as clients of ActionScript 2 number them.
-        whole: without `avmplus`, a value that holds bytes, a Vector, an externalizable object or a Dictionary that is no
-            object is written behind one `11` as a whole: a client may misread AMF0 that follows a nested one.
+        whole: without `avmplus`, a value that holds bytes, a Vector, an externalizable object or a Dictionary that is
+            no object is written behind one `11` as a whole: a client may misread AMF0 that follows a nested one.
         repeats: in AMF0, a value met again is written out again until so many values were written twice; after
             that, and in a cycle, it becomes a reference.
         """
@@ -337,7 +341,7 @@ class Encoder:
         self._made[id(value)] = value, items
         return items
 
-    # --- what a container holds ---------------------------------------------------------------------------------------
+    # --- what a container holds --------------------------------------------------------------------------------------
 
     def _write_external(self, value: Any, depth: int) -> None:
         """The payload of a class that writes itself."""
@@ -359,7 +363,7 @@ class Encoder:
         path.append(step(mode, place, container))
         return explained(error, "".join(path))
 
-    # --- AMF3 -----------------------------------------------------------------------------------------------------------
+    # --- AMF3 --------------------------------------------------------------------------------------------------------
 
     def _write3(self, root: Any, depth: int) -> None:
         """One AMF3 value inside `depth` containers."""
@@ -631,7 +635,7 @@ class Encoder:
             indexes.append(index)
         return [u29(index << 1) for index in indexes], indexes
 
-    # --- AMF0 -----------------------------------------------------------------------------------------------------------
+    # --- AMF0 --------------------------------------------------------------------------------------------------------
 
     def _write_arguments(self, value: Any, avmplus: bool, counted: bool) -> None:
         """The arguments of a call: a strict array whose items are written each on its own."""
@@ -757,15 +761,17 @@ class Encoder:
                             continue
                         if self._whole and (
                             kind in AVMPLUS_ALONE
-                            or kind == k.PLAN and payload.form == EXTERNAL
-                            or kind == k.DICTIONARY and not is_object(value)
+                            or kind == k.PLAN
+                            and payload.form == EXTERNAL
+                            or kind == k.DICTIONARY
+                            and not is_object(value)
                         ):
                             raise NeedsAvmPlus
                         if kind == k.BYTES or kind == k.PLAN and payload.form == EXTERNAL:
                             append(b"\x11")
                             self._write3(value, depth)
                             break
-                        slot = slots.get(id(value))
+                        slot: Any = slots.get(id(value))
                         again = slot is not None
                         if again and (repeated >= self._repeats or id(value) in opened):
                             append(b"\x07" + slot.to_bytes(2, "big"))

@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from . import kinds as k
 from ._wire import EXTERNAL_DEPTH, INDEX_END, LENGTH_MAX, VECTOR_MARKERS
-from .classes import WRAPPER, ClassRegistry, Plan
+from .classes import ClassRegistry
 from .errors import EncodeError, said
+from .plans import WRAPPER, Plan
 from .types import EcmaArray, Rows, Vector, undefined
 
 EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -32,7 +33,7 @@ class NeedsAvmPlus(Exception):
     """A value of AMF3 alone turned up inside a body that may hold none: the body is written again, behind `11`."""
 
 
-# --- one value for another --------------------------------------------------------------------------------------------
+# --- one value for another ------------------------------------------------------------------------------------------
 
 
 def plain(
@@ -129,7 +130,7 @@ def utf8(text: str) -> bytes:
         ) from None
 
 
-# --- what a container holds -------------------------------------------------------------------------------------------
+# --- what a container holds -----------------------------------------------------------------------------------------
 
 
 def key_text(key: Any, container: Any) -> str:
@@ -216,7 +217,7 @@ def listed(value: Any, left: int, limit: int) -> list[Any]:
 
 
 def mapped(value: Any, left: int) -> dict[Any, Any]:
-    """The members of a Mapping, as its `items()` gives them; one more than `left` is enough to see that they are too many."""
+    """The members of a Mapping, as its `items()` gives them; one more than `left` is enough to see."""
     return dict(islice(iter(value.items()), left + 1))
 
 
@@ -243,7 +244,10 @@ def rows_of(value: Rows) -> tuple[Rows, Any]:
 
 def row_of(row: Any, columns: tuple[str, ...]) -> Any:
     """The values of one row: as many as there are columns."""
-    values = row if type(row) is tuple else tuple(row) if type(row) is list else tuple(islice(iter(row), len(columns) + 1))
+    if type(row) is tuple or type(row) is list:
+        values = tuple(row)
+    else:  # an iterator without end is no row either
+        values = tuple(islice(iter(row), len(columns) + 1))
     if len(values) != len(columns):
         more = "more than " if len(values) > len(columns) and type(row) not in (tuple, list) else ""
         raise EncodeError(f"a row of {more}{len(columns) if more else len(values)} values under {len(columns)} columns")
@@ -284,7 +288,7 @@ def reference_marker(value: Any, kind: int) -> bytes:
     return b"\x09" if form is None else bytes((VECTOR_MARKERS[form],))
 
 
-# --- errors -----------------------------------------------------------------------------------------------------------
+# --- errors ---------------------------------------------------------------------------------------------------------
 
 
 def step(mode: int, place: int, container: Any) -> str:

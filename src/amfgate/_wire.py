@@ -118,7 +118,9 @@ class Limits:
             if value < 1:
                 raise ValueError(f"Limits({name}={value}): it has to be at least 1")
         if self.max_depth > DEPTH_CEILING:
-            raise ValueError(f"Limits(max_depth={self.max_depth}): more than {DEPTH_CEILING} does not fit on a thread's stack")
+            raise ValueError(
+                f"Limits(max_depth={self.max_depth}): more than {DEPTH_CEILING} does not fit on a thread's stack"
+            )
 
 
 DEPTH_ALONE: Final = Limits(max_body=None, max_values=None, max_bodies=None)

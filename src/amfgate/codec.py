@@ -2,8 +2,8 @@
 
 `AMFGATE_EXTENSIONS` in the environment says which twin:
 
-auto     the compiled one if it is there; the Python one, quietly, if it is not; the Python one and a RuntimeWarning if it
-         is there and does not load, as in a second sub-interpreter
+auto     the compiled one if it is there; the Python one, quietly, if it is not; the Python one and a RuntimeWarning
+         if it is there and does not load, as in a second sub-interpreter
 require  the compiled one, or its ImportError
 off      the Python one
 

@@ -1,8 +1,8 @@
 """The streams that a class which writes and reads itself is given.
 
 `__writeamf__(self, output)` and `__readamf__(self, input)` get these; their methods are those of ActionScript's
-IDataOutput and IDataInput, big-endian, and the names that users of other Python libraries know.  They read from and write
-into the decoder and encoder at work, so that objects inside share its tables.
+IDataOutput and IDataInput, big-endian, and the names that users of other Python libraries know.  They read from and
+write into the decoder and encoder at work, so that objects inside share its tables.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class EncodeError(AmfError, ValueError):
 
 
 def said(error: BaseException) -> str:
-    """An error's own text, for another error's message; its class has the last word on what `str` gives, and may fail."""
+    """An error's own text, for another error's message; its class has the last word on `str`, and may fail."""
     try:
         return str(error)
     except Exception:

@@ -20,8 +20,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from ._wire import EXACT_INT
-from .classes import ClassRegistry, Plan
+from .classes import ClassRegistry
 from .errors import EncodeError
+from .plans import Plan
 from .types import Dictionary, EcmaArray, InvalidDate, Rows, TypedObject, Undefined, Vector, Xml, invalid_date
 
 (
@@ -79,7 +80,7 @@ _EXACT: Final[dict[type, int]] = {
 }
 
 
-def _work_out(cls: type, registry: ClassRegistry) -> tuple[int, Any]:
+def _work_out(cls: Any, registry: ClassRegistry) -> tuple[int, Any]:
     if cls in _EXACT:
         return _EXACT[cls], None
     if cls in registry:  # what the user registered comes first, whatever else it is
@@ -111,13 +112,13 @@ def _work_out(cls: type, registry: ClassRegistry) -> tuple[int, Any]:
         if cls.__name__ == "NaTType":  # pandas.NaT is a datetime by inheritance only
             return NATURAL, _no_time
         return (DATETIME if issubclass(cls, dt.datetime) else DATE), None
-    for base, function in (
+    for plain, function in (
         (dt.timedelta, dt.timedelta.total_seconds),
         (dt.time, dt.time.isoformat),
         (uuid.UUID, str),
         (os.PathLike, _path_text),
     ):
-        if issubclass(cls, base):
+        if issubclass(cls, plain):
             return NATURAL, function
     plan = registry.plan_of(cls)
     if plan is not None:
@@ -153,10 +154,10 @@ def _path_text(value: Any) -> str:
     return os.fsdecode(path)
 
 
-# --- numpy and the standard library's arrays and trees, none of them imported here --------------------------------------
+# --- numpy and the standard library's arrays and trees, none of them imported here ----------------------------------
 
 
-def _numpy(cls: type) -> tuple[int, Any] | None:
+def _numpy(cls: Any) -> tuple[int, Any] | None:
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return None
@@ -251,7 +252,7 @@ VECTOR_RANGES: Final = {"int": (-(1 << 31), (1 << 31) - 1), "uint": (0, (1 << 32
 
 
 def pack_vector(kind: str, items: Any) -> bytes:
-    """The items of an int, uint or double Vector, big-endian; EncodeError with the path `[n]` for one that does not fit."""
+    """The items of an int, uint or double Vector, big-endian; EncodeError with path `[n]` for one that does not fit."""
     count = len(items)
     if not set(map(type, items)) - ({int, float} if kind == "double" else {int}):
         try:

@@ -37,7 +37,7 @@ class Undefined:
 
 @final
 class InvalidDate:
-    """A `Date` whose time is NaN, which Python's datetime cannot hold: one value, false.  Use `amfgate.invalid_date`."""
+    """A `Date` whose time is NaN, which datetime cannot hold: one value, false.  Use `amfgate.invalid_date`."""
 
     __slots__ = ()
     _only: InvalidDate | None = None
@@ -91,7 +91,7 @@ class TypedObject(dict[str, Any]):
     """
 
     __slots__ = ("alias", "dynamic", "sealed")
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __init__(
         self,
@@ -116,7 +116,9 @@ class TypedObject(dict[str, Any]):
 
     def __repr__(self) -> str:
         more = "" if self.sealed is None else f", sealed={self.sealed!r}"
-        return f"{type(self).__name__}({self.alias!r}, {dict.__repr__(self)}{more}{', dynamic=True' if self.dynamic else ''})"
+        if self.dynamic:
+            more += ", dynamic=True"
+        return f"{type(self).__name__}({self.alias!r}, {dict.__repr__(self)}{more})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _typed_object, (type(self), self.alias, dict(self), self.sealed, self.dynamic)
@@ -125,7 +127,9 @@ class TypedObject(dict[str, Any]):
         return type(self)(self.alias, self, sealed=self.sealed, dynamic=self.dynamic)
 
 
-def _typed_object(cls: type[TypedObject], alias: str, members: dict[str, Any], sealed: Any, dynamic: bool) -> TypedObject:
+def _typed_object(
+    cls: type[TypedObject], alias: str, members: dict[str, Any], sealed: Any, dynamic: bool
+) -> TypedObject:
     """Rebuild a pickled or copied TypedObject; keyword arguments do not fit `__reduce__`."""
     return cls(alias, members, sealed=sealed, dynamic=dynamic)
 
@@ -139,7 +143,7 @@ class EcmaArray(dict[Any, Any]):
     """
 
     __slots__ = ("count",)
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __init__(self, items: Mapping[Any, Any] | Iterable[tuple[Any, Any]] = (), *, count: int | None = None) -> None:
         super().__init__(items)
@@ -168,7 +172,7 @@ class Vector(list[Any]):
     """
 
     __slots__ = ("alias", "fixed", "kind")
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __init__(self, kind: str, items: Iterable[Any] = (), *, fixed: bool = False, alias: str = "") -> None:
         if kind not in VECTOR_KINDS:
@@ -269,8 +273,8 @@ class Rows:
     """A result set: column names once, then rows of as many values.
 
     It is sent as an array of sealed objects whose names stand on the wire once, the smallest and fastest
-    form of a table.  `columns` are the names, `rows` any iterable of sequences (tuples are fastest; a cursor will do, and
-    is read once), `alias` the class of each row, "" for none.  It comes back as a list.
+    form of a table.  `columns` are the names, `rows` any iterable of sequences (tuples are fastest; a cursor will do,
+    and is read once), `alias` the class of each row, "" for none.  It comes back as a list.
 
         amfgate.dumps(amfgate.Rows(["id", "name"], [(1, "ada"), (2, "grace")]))
     """

@@ -45,9 +45,7 @@ H = bytes.fromhex
             H("0A 00000001 03 0001 61 05 0001 62 01 01 000009"),
             id="rows-are-objects",
         ),
-        pytest.param(
-            Rows(["a"], [(None,)], "R"), H("0A 00000001 10 0001 52 0001 61 05 000009"), id="rows-of-a-class"
-        ),
+        pytest.param(Rows(["a"], [(None,)], "R"), H("0A 00000001 10 0001 52 0001 61 05 000009"), id="rows-of-a-class"),
     ],
 )
 def test_a_value_is_written_as_its_marker_and_body(codec, value, expected):
@@ -120,9 +118,7 @@ def test_a_cycle_is_a_reference_to_slot_0(codec):
 def test_dates_and_what_stands_behind_11_take_no_slot(codec):
     shared: dict = {}
     value = [invalid_date, b"ab", shared, shared]
-    assert codec.dumps(value, version=0) == H(
-        "0A 00000004 0B 7FF8000000000000 0000 11 0C 05 6162 03 000009 07 0001"
-    )
+    assert codec.dumps(value, version=0) == H("0A 00000004 0B 7FF8000000000000 0000 11 0C 05 6162 03 000009 07 0001")
 
 
 def test_xml_takes_a_slot(codec):

@@ -195,9 +195,7 @@ def test_whole_is_of_no_meaning_with_avmplus(codec):
 
 def test_a_value_met_again_is_written_out_again(codec):
     shared = [None]
-    assert body(codec, [shared, shared], avmplus=False, repeats=100) == H(
-        "0A 00000002 0A 00000001 05 0A 00000001 05"
-    )
+    assert body(codec, [shared, shared], avmplus=False, repeats=100) == H("0A 00000002 0A 00000001 05 0A 00000001 05")
 
 
 def test_without_repeats_it_is_a_reference(codec):

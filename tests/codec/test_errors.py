@@ -115,7 +115,9 @@ PAGE = b"<!DOCTYPE html><html><head><title>404 Not Found</title>"
         pytest.param(gzip.compress(b"abc"), "gzip: decompress it first", id="gzip"),
         pytest.param(b"HTTP/1.1 200 OK\r\n\r\n", "a whole HTTP response", id="http-response"),
         pytest.param(b"POST /amf HTTP/1.1\r\n\r\n", "a whole HTTP request", id="http-request"),
-        pytest.param(H("0003 0000 0001 0004 6E756C6C"), "a remoting packet: amfgate.Packet.from_bytes reads it", id="packet"),
+        pytest.param(
+            H("0003 0000 0001 0004 6E756C6C"), "a remoting packet: amfgate.Packet.from_bytes reads it", id="packet"
+        ),
         pytest.param(H("0000 0000 0001 0004 6E756C6C"), "a remoting packet", id="packet-of-version-0"),
         pytest.param(b"......................", "text; of a captured connection", id="capture"),
         pytest.param(H("00BF 00000010 5443534F 0004"), "a local shared object", id="sol"),
@@ -147,7 +149,7 @@ def test_a_broken_amf0_array_is_not_taken_for_a_packet(codec):
     assert caught.value.message == "0xFF is no marker of AMF0"
 
 
-# --- options ------------------------------------------------------------------------------------------------------------
+# --- options --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("version", [1, 2, 4, "3", None, 3.0, True])

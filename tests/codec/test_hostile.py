@@ -24,14 +24,14 @@ H = bytes.fromhex
 CORPUS = [
     (3, "09 13 01 00 01 02 03 04 8101 05 3FF8000000000000 06 05 6162 06 00 06 01"),
     (3, "0A 0B 01 03 61 0A 01 03 62 09 03 01 01 01 03 63 0C 07 010203 01"),
-    (3, "0A 2B 05 4162 03 61 03 62 04 01 06 00 03 63 0A 01 01 01 04 02 01"),
+    (3, "0A 2B 05 4162 03 61 03 62 04 01 06 00 03 63 0A 01 01 01 01 03 64 04 02 01"),
     (3, "09 05 05 6B31 06 07 616263 03 30 04 01 01 01 03"),
     (3, "09 0B 01 07 05 3C61 0B 05 3C61 08 01 4278BCFE56800000 08 06 0B 04"),
     (3, "0D 05 00 00000001 FFFFFFFF"),
     (3, "09 07 01 0E 03 01 00000001 0F 03 00 3FF8000000000000 10 05 00 03 41 06 00 10 04"),
     (3, "11 07 00 04 01 06 03 61 0A 0B 01 01 11 01 01 06 00 11 00"),
     (3, "0A 07 43 666C65782E6D6573736167696E672E696F2E4172726179436F6C6C656374696F6E 09 05 01 04 01 0A 00"),
-    (3, "0A 07 07 44534B 81 08 03 06 03 61 01 00"),
+    (3, "0A 07 07 44534B 81 00 06 03 61 00 00"),
     (3, "09 05 01 0A 13 03 52 03 78 04 01 0A 01 06 03 7A"),
     (0, "0A 00000005 00 3FF0000000000000 01 01 02 0002 6162 05 06"),
     (0, "03 0001 61 03 0001 62 0A 00000001 05 000009 0000 0D 000009"),
@@ -76,7 +76,7 @@ def test_a_value_cut_at_any_offset_is_an_error_with_its_offset(codec, version, d
 @pytest.mark.parametrize(("version", "data"), CORPUS)
 def test_a_value_with_one_byte_changed_is_a_value_or_an_error_with_its_offset(codec, version, data, plain):
     whole, registry, dice = H(data), classes(), random.Random(data)
-    changes = {0x00, 0x01, 0x02, 0x04, 0x07, 0x7F, 0x80, 0xFF, *(dice.randrange(256) for _ in range(24))}
+    changes = {0x00, 0x01, 0x02, 0x04, 0x07, 0x7F, 0x80, 0xFF, *(dice.randrange(256) for _ in range(12))}
     for at in range(len(whole)):
         for byte in changes:
             changed = whole[:at] + bytes([byte]) + whole[at + 1 :]
@@ -198,10 +198,12 @@ def test_a_reference_to_nowhere_is_an_error(codec, version, data, message):
     assert caught.value.message == message
 
 
-def repeated(first, item, count=20_000):
+def repeated(first, item, count=4_000):
     """An AMF3 array of `count` values: the first, then the same few bytes again and again."""
     head = count << 1 | 1
-    return H("09") + bytes([head >> 14 | 0x80, head >> 7 & 0x7F | 0x80, head & 0x7F, 1]) + H(first) + H(item) * (count - 1)
+    return (
+        H("09") + bytes([head >> 14 | 0x80, head >> 7 & 0x7F | 0x80, head & 0x7F, 1]) + H(first) + H(item) * (count - 1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -234,7 +236,7 @@ def test_a_value_takes_less_than_100_times_its_input(codec, data, plain):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert (len(value), peak < 100 * len(data)) == (20_000, True)
+    assert (len(value), peak < 100 * len(data)) == (4_000, True)
 
 
 @pytest.mark.parametrize(

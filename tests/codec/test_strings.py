@@ -78,7 +78,7 @@ def test_amf0_has_no_string_table(codec, strings):
     assert codec.dumps(["a", "a"], version=0, strings=strings) == H("0A 00000002 02 0001 61 02 0001 61")
 
 
-# --- adaptive columns ---------------------------------------------------------------------------------------------------
+# --- adaptive columns -----------------------------------------------------------------------------------------------
 
 
 def column(values):

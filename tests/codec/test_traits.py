@@ -42,12 +42,7 @@ def test_traits_are_told_apart_by_alias_names_and_dynamic(codec):
         TypedObject("A", {"x": None}),
     ]
     assert codec.dumps(value) == H(
-        "09 0B 01"
-        "0A 13 03 41 03 78 01"
-        "0A 13 03 42 02 01"
-        "0A 13 00 03 79 01"
-        "0A 1B 00 02 01 01"
-        "0A 01 01"
+        "09 0B 010A 13 03 41 03 78 010A 13 03 42 02 010A 13 00 03 79 010A 1B 00 02 01 010A 01 01"
     )
 
 

@@ -1,0 +1,104 @@
+"""What a class declares: the names of its members, and what they are when nobody says.
+
+Dataclasses, attrs classes, pydantic models, msgspec structs and named tuples declare fields; any other class
+declares by annotations and `__slots__`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, get_origin
+
+
+def fields_of(cls: type[Any]) -> tuple[str, ...] | None:
+    """The fields of a dataclass, attrs class, pydantic model, msgspec struct or named tuple; None for others."""
+    if "__dataclass_fields__" in cls.__dict__ or dataclasses.is_dataclass(cls):
+        return tuple(field.name for field in dataclasses.fields(cls))
+    for name in ("__attrs_attrs__", "__struct_fields__", "__pydantic_fields__"):
+        found = getattr(cls, name, None)
+        if found is not None:
+            return tuple(field.name for field in found) if name == "__attrs_attrs__" else tuple(found)
+    if issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple):
+        return tuple(cls._fields)
+    return None
+
+
+def declared_by(cls: type[Any]) -> tuple[str, ...]:
+    """The public annotations and slots of an ordinary class, those of its bases first."""
+    names: dict[str, None] = {}
+    for base in reversed(cls.__mro__[:-1]):
+        for name, annotation in _annotations(base).items():
+            if not name.startswith("_") and not _is_class_variable(annotation):
+                names[name] = None
+        slots = base.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if not name.startswith("_"):
+                names[name] = None
+    return tuple(names)
+
+
+def _annotations(cls: type[Any]) -> Mapping[str, Any]:
+    if sys.version_info >= (3, 14):  # evaluating could fail on a name that is only imported for type checkers
+        import annotationlib
+
+        return annotationlib.get_annotations(cls, format=annotationlib.Format.FORWARDREF)
+    found = cls.__dict__.get("__annotations__", {})
+    return found if isinstance(found, Mapping) else {}
+
+
+def _is_class_variable(annotation: Any) -> bool:
+    if isinstance(annotation, str):
+        return annotation.startswith(("ClassVar", "typing.ClassVar", "t.ClassVar"))
+    return annotation is ClassVar or get_origin(annotation) is ClassVar
+
+
+def defaults_of(cls: type[Any], fields: tuple[str, ...]) -> dict[str, Callable[[], Any]]:
+    """field -> a function that makes its default; a field that has none gets None."""
+    found: dict[str, Callable[[], Any]] = {}
+    if dataclasses.is_dataclass(cls):
+        for field in dataclasses.fields(cls):
+            if field.default_factory is not dataclasses.MISSING:
+                found[field.name] = field.default_factory
+            elif field.default is not dataclasses.MISSING:
+                found[field.name] = _constant(field.default)
+    elif hasattr(cls, "__attrs_attrs__"):
+        for field in cls.__attrs_attrs__:
+            factory = getattr(field.default, "factory", None)
+            if factory is not None and not getattr(field.default, "takes_self", False):
+                found[field.name] = factory
+            elif factory is None and type(field.default).__name__ not in ("_Nothing", "NothingType"):
+                found[field.name] = _constant(field.default)
+    elif hasattr(cls, "__struct_fields__"):
+        import msgspec
+
+        for struct_field in msgspec.structs.fields(cls):
+            if struct_field.default_factory is not msgspec.NODEFAULT:
+                found[struct_field.name] = struct_field.default_factory
+            elif struct_field.default is not msgspec.NODEFAULT:
+                found[struct_field.name] = _constant(struct_field.default)
+    elif hasattr(cls, "__pydantic_fields__"):
+        for name, info in cls.__pydantic_fields__.items():
+            if not info.is_required():
+                found[name] = lambda info=info: info.get_default(call_default_factory=True)
+    elif issubclass(cls, tuple):
+        for name, value in getattr(cls, "_field_defaults", {}).items():
+            found[name] = _constant(value)
+    return {name: found.get(name, _none) for name in fields}
+
+
+def _constant(value: Any) -> Callable[[], Any]:
+    return lambda: value
+
+
+def _none() -> None:
+    return None
+
+
+def camel(name: str) -> str:
+    """`unit_price` -> `unitPrice`; underscores in front and behind stay."""
+    front = name[: len(name) - len(name.lstrip("_"))]
+    back = name[len(name.rstrip("_")) :] if name.strip("_") else ""
+    first, *rest = name.strip("_").split("_")
+    return front + first + "".join(word[:1].upper() + word[1:] for word in rest) + back
