@@ -10,17 +10,23 @@ compared with the bytes left before anything is made for it.  The cursor is alwa
 of the user's does in between (a class that reads itself may call any method of the decoder, even from another thread);
 slots are written by number and checked, never by pointer.
 
-Lists are never seen half-filled: they are made with room for all their items and grow into it (`append_new`).
+What reads a value returns a new reference as a bare pointer, and what takes it (`amf_append_new`, `amf_set_new`) takes
+the reference too, so that no value is counted up and down on its way.  Containers are held by an `object`,
+which lets go of them when a child raises.
+
+Lists are never seen half-filled: they are made with room for all their items and grow into it.  All lists of one value
+together get no more room than the input has bytes, as each item takes one at least; what nests deeper than
+that grows as it is read.
 
 The rule of `plain=True`, a second pass where a guess was wrong, is told in `_decoder_py.py`.
 """
 
+cimport cython
 from cpython.datetime cimport datetime_new, import_datetime
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
 from cpython.object cimport PyObject
 from libc.math cimport fabs, modf, round
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
 
 import datetime as _datetime
 
@@ -68,28 +74,78 @@ cdef extern from *:
         return AMF_SWAP32(bits);
     }
 
-    /* Is every byte below 0x80?  Eight at a time, the last eight overlapping. */
-    static inline int amf_is_ascii(const unsigned char *p, size_t n) {
-        const uint64_t high = 0x8080808080808080u;
-        uint64_t bits, seen = 0;
-        size_t i;
-        if (n >= 8) {
-            for (i = 0; i + 8 <= n; i += 8) {
-                memcpy(&bits, p + i, 8);
-                seen |= bits;
+    /* A U29 as a signed int, where four bytes are there to read; `behind` is set to what follows it. */
+    static inline int64_t amf_get_int29(const unsigned char *p, const unsigned char **behind) {
+        int64_t number = p[0];
+        if (number >= 0x80) {
+            number = (number & 0x7F) << 7 | (p[1] & 0x7F);
+            if (p[1] < 0x80) p += 1;
+            else {
+                number = number << 7 | (p[2] & 0x7F);
+                if (p[2] < 0x80) p += 2;
+                else {
+                    number = ((number << 8 | p[3]) ^ 0x10000000) - 0x10000000;
+                    p += 3;
+                }
             }
-            memcpy(&bits, p + n - 8, 8);
-            return !((seen | bits) & high);
         }
-        for (i = 0; i < n; i++) seen |= p[i];
-        return !(seen & 0x80);
+        *behind = p + 1;
+        return number;
     }
 
+    /* Is every byte below 0x80?  Eight at a time, the last eight overlapping; there are eight at least. */
+    static inline int amf_is_ascii(const unsigned char *p, Py_ssize_t n) {
+        uint64_t bits, seen = 0;
+        Py_ssize_t i;
+        for (i = 0; i + 8 <= n; i += 8) {
+            memcpy(&bits, p + i, 8);
+            seen |= bits;
+        }
+        memcpy(&bits, p + n - 8, 8);
+        return !((seen | bits) & 0x8080808080808080u);
+    }
+
+    /* A text of one byte at least.  ASCII is copied; short ASCII by loads of a fixed size that overlap, as most texts
+       are short and calling memcpy takes longer than they do. */
     static inline PyObject *amf_text(const unsigned char *p, Py_ssize_t n) {
         PyObject *text;
-        if (AMF_LIKELY(n != 1 && amf_is_ascii(p, (size_t)n))) {
+        if (n > 16) {
+            if (AMF_LIKELY(amf_is_ascii(p, n))) {
+                text = PyUnicode_New(n, 127);
+                if (text != NULL) memcpy(PyUnicode_1BYTE_DATA(text), p, (size_t)n);
+                return text;
+            }
+        }
+        else if (n >= 8) {
+            uint64_t a, b;
+            memcpy(&a, p, 8);
+            memcpy(&b, p + n - 8, 8);
+            if (AMF_LIKELY(!((a | b) & 0x8080808080808080u))) {
+                text = PyUnicode_New(n, 127);
+                if (text == NULL) return NULL;
+                memcpy(PyUnicode_1BYTE_DATA(text), &a, 8);
+                memcpy(PyUnicode_1BYTE_DATA(text) + n - 8, &b, 8);
+                return text;
+            }
+        }
+        else if (n >= 4) {
+            uint32_t a, b;
+            memcpy(&a, p, 4);
+            memcpy(&b, p + n - 4, 4);
+            if (AMF_LIKELY(!((a | b) & 0x80808080u))) {
+                text = PyUnicode_New(n, 127);
+                if (text == NULL) return NULL;
+                memcpy(PyUnicode_1BYTE_DATA(text), &a, 4);
+                memcpy(PyUnicode_1BYTE_DATA(text) + n - 4, &b, 4);
+                return text;
+            }
+        }
+        else if (n >= 2 && AMF_LIKELY(!((p[0] | p[1] | p[n - 1]) & 0x80))) {
             text = PyUnicode_New(n, 127);
-            if (text != NULL) memcpy(PyUnicode_1BYTE_DATA(text), p, (size_t)n);
+            if (text == NULL) return NULL;
+            PyUnicode_1BYTE_DATA(text)[0] = p[0];
+            PyUnicode_1BYTE_DATA(text)[1] = p[1];
+            PyUnicode_1BYTE_DATA(text)[n - 1] = p[n - 1];
             return text;
         }
         text = PyUnicode_DecodeUTF8((const char *)p, n, NULL);
@@ -98,13 +154,34 @@ cdef extern from *:
         return PyUnicode_DecodeUTF8((const char *)p, n, "surrogateescape");
     }
 
+    /* The ints from 0 to 255, of which CPython has one each anyway; set when the module is imported. */
+    static PyObject *amf_small[256];
+
+    static inline PyObject *amf_int(int64_t number) {
+        if ((uint64_t)number < 256) {
+            Py_INCREF(amf_small[number]);
+            return amf_small[number];
+        }
+        return PyLong_FromLongLong(number);
+    }
+
+    /* A double, as an int if it is a whole one within 2**53 and not -0.0. */
+    static inline PyObject *amf_number(const unsigned char *p) {
+        double number = amf_get_double(p);
+        if (number >= -9007199254740992.0 && number <= 9007199254740992.0) {
+            int64_t whole = (int64_t)number;
+            if ((double)whole == number && (whole || p[0] != 0x80)) return amf_int(whole);
+        }
+        return PyFloat_FromDouble(number);
+    }
+
     /* Append a new reference: straight into the room that the list was made with, while there is some. */
     static inline int amf_append_new(PyObject *list, PyObject *item) {
     #ifndef Py_GIL_DISABLED
         Py_ssize_t size = PyList_GET_SIZE(list);
         if (AMF_LIKELY(size < ((PyListObject *)list)->allocated)) {
             ((PyListObject *)list)->ob_item[size] = item;
-            Py_SET_SIZE(list, size + 1);
+            Py_SET_SIZE((PyVarObject *)list, size + 1);
             return 0;
         }
     #endif
@@ -121,31 +198,114 @@ cdef extern from *:
         return PyList_New(0);
     #else
         PyObject *list = PyList_New(count);
-        if (list != NULL) Py_SET_SIZE(list, 0);
+        if (list != NULL) Py_SET_SIZE((PyVarObject *)list, 0);
         return list;
     #endif
     }
 
-    static inline uint32_t amf_key_hash(const unsigned char *p, size_t n) {
-        uint32_t a = 0, b = 0;
-        if (n >= 4) { memcpy(&a, p, 4); memcpy(&b, p + n - 4, 4); }
-        else { a = p[0] | (uint32_t)p[n >> 1] << 8; b = p[n - 1]; }
-        a = (a ^ (uint32_t)n * 0x9E3779B1u) * 0x85EBCA77u;
-        a = (a ^ a >> 15 ^ b) * 0xC2B2AE3Du;
-        return a ^ a >> 16;
+    /* Set an entry to a new reference. */
+    static inline int amf_set_new(PyObject *dict, PyObject *key, PyObject *value) {
+        int failed = PyDict_SetItem(dict, key, value);
+        Py_DECREF(value);
+        return failed;
+    }
+
+    /* Set an attribute to a new reference, as `object.__setattr__` does. */
+    static inline int amf_put_new(PyObject *instance, PyObject *name, PyObject *value) {
+        int failed = PyObject_GenericSetAttr(instance, name, value);
+        Py_DECREF(value);
+        return failed;
     }
 
     static inline PyObject *amf_bare(PyObject *cls, PyObject *nothing) {
         return ((PyTypeObject *)cls)->tp_new((PyTypeObject *)cls, nothing, NULL);
     }
+
+    /* -1 for an error that is set already: makes it one that Cython can catch. */
+    static inline int amf_failed(void) { return -1; }
+
+    /* Keys of AMF0 objects are recognised by their bytes: the first eight as a number, the rest compared.
+       There are eight bytes to read, and the key has one at least. */
+    static inline uint64_t amf_key_head(const unsigned char *p, Py_ssize_t n) {
+        uint64_t head;
+        memcpy(&head, p, 8);
+    #ifdef WORDS_BIGENDIAN
+        head = __builtin_bswap64(head);
+    #endif
+        return n >= 8 ? head : head & (((uint64_t)1 << 8 * n) - 1);
+    }
+
+    static inline uint32_t amf_key_hash(const unsigned char *p, uint64_t head, Py_ssize_t n) {
+        uint64_t hash = (head ^ (uint64_t)n) * 0x9E3779B97F4A7C15u;
+        if (n > 8) {
+            uint64_t tail;
+            memcpy(&tail, p + n - 8, 8);
+            hash = (hash ^ hash >> 32 ^ tail) * 0x9E3779B97F4A7C15u;
+        }
+        return (uint32_t)(hash >> 40);
+    }
+
+    static inline int amf_same_rest(const unsigned char *a, const unsigned char *b, Py_ssize_t n) {
+        uint64_t x, y;
+        if (n <= 8) return 1;
+        for (; n > 16; n -= 8, a += 8, b += 8) {
+            memcpy(&x, a + 8, 8);
+            memcpy(&y, b + 8, 8);
+            if (x != y) return 0;
+        }
+        memcpy(&x, a + n - 8, 8);
+        memcpy(&y, b + n - 8, 8);
+        return x == y;
+    }
+
+    typedef struct {
+        PyObject **items;
+        Py_ssize_t count;
+        Py_ssize_t room;
+    } amf_table;
+
+    /* The garbage collector has to see what the four tables hold: an externalizable may keep its DataInput and with
+       it the decoder, whose table holds the externalizable.  Cython knows of objects in attributes only. */
+    static traverseproc amf_traverse_attributes;
+    static Py_ssize_t amf_tables_at;
+
+    static int amf_traverse(PyObject *self, visitproc visit, void *arg) {
+        const amf_table *tables = (const amf_table *)((char *)self + amf_tables_at);
+        Py_ssize_t i, k;
+        for (i = 0; i < 4; i++) {
+            for (k = 0; k < tables[i].count; k++) Py_VISIT(tables[i].items[k]);
+        }
+        return amf_traverse_attributes(self, visit, arg);
+    }
+
+    static void amf_traverse_tables(PyObject *cls, Py_ssize_t at) {
+        amf_tables_at = at;
+        amf_traverse_attributes = ((PyTypeObject *)cls)->tp_traverse;
+        ((PyTypeObject *)cls)->tp_traverse = amf_traverse;
+    }
     """
     double amf_get_double(const unsigned char *p) noexcept nogil
     uint32_t amf_get_u32(const unsigned char *p) noexcept nogil
+    int64_t amf_get_int29(const unsigned char *p, const unsigned char **behind) noexcept nogil
     PyObject *amf_text(const unsigned char *p, Py_ssize_t n) except NULL
+    PyObject *amf_small[256]
+    PyObject *amf_int(int64_t number) except NULL
+    PyObject *amf_number(const unsigned char *p) except NULL
     int amf_append_new(PyObject *items, PyObject *item) except -1
     PyObject *amf_roomy_list(Py_ssize_t count) except NULL
-    uint32_t amf_key_hash(const unsigned char *p, size_t n) noexcept nogil
-    PyObject *amf_bare(PyObject *cls, PyObject *nothing) except NULL
+    int amf_set_new(PyObject *members, PyObject *key, PyObject *value) except -1
+    int amf_put_new(PyObject *instance, PyObject *name, PyObject *value) noexcept  # an error may be set
+    PyObject *amf_bare(PyObject *cls, PyObject *nothing) noexcept  # NULL: an error is set
+    int amf_failed() except -1
+    uint64_t amf_key_head(const unsigned char *p, Py_ssize_t n) noexcept nogil
+    uint32_t amf_key_hash(const unsigned char *p, uint64_t head, Py_ssize_t n) noexcept nogil
+    bint amf_same_rest(const unsigned char *a, const unsigned char *b, Py_ssize_t n) noexcept nogil
+    void amf_traverse_tables(PyObject *cls, Py_ssize_t at) noexcept
+
+    ctypedef struct Table "amf_table":
+        PyObject **items
+        Py_ssize_t count
+        Py_ssize_t room
 
 cdef extern from "Python.h":
     PyObject *Py_None
@@ -155,16 +315,13 @@ cdef extern from "Python.h":
     void Py_DECREF(PyObject *)
     void Py_XDECREF(PyObject *)
     PyObject *PyFloat_FromDouble(double) except NULL
-    PyObject *PyLong_FromLongLong(long long) except NULL
     PyObject *PyDict_New() except NULL
-    int PyDict_SetItem(PyObject *, PyObject *, PyObject *) except -1
     PyObject *PyBytes_FromStringAndSize(const char *, Py_ssize_t) except NULL
     const unsigned char *PyBytes_AS_STRING "(const unsigned char *)PyBytes_AS_STRING" (object)
     Py_ssize_t PyBytes_GET_SIZE(object)
-    int PyObject_GenericSetAttr(PyObject *, PyObject *, PyObject *) except -1
     PyObject *PyTuple_GET_ITEM(object, Py_ssize_t)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
     const char *PyUnicode_AsUTF8AndSize(PyObject *, Py_ssize_t *) except NULL
-    bint memcmp_equal "!memcmp" (const void *, const void *, size_t) noexcept
 
 import_datetime()
 
@@ -172,8 +329,8 @@ cdef enum:
     FORM_WRAPPER = 1
     FORM_EXTERNAL = 2
     EXTERNAL_DEPTH = 32
-    FIRST_TABLE = 32
-    KEYS = 256  # AMF0 keys kept by their bytes; direct-mapped, so a collision costs a new string and nothing else
+    FIRST_ROOM = 32
+    KEYS = 128  # AMF0 keys kept by their bytes, in pairs of places; to be crowded out costs a new string, no more
     KEY_MAX = 64  # bytes; longer keys are not kept
 
 cdef double EXACT_INT = 9007199254740992.0
@@ -181,33 +338,50 @@ cdef int64_t NO_LIMIT = <int64_t>1 << 62
 cdef int64_t FIRST_MICROSECOND = -62135596800000000
 cdef int64_t PAST_MICROSECOND = 253402300800000000
 cdef int64_t INDEX_END = 4294967295
-cdef object _UTC = _datetime.timezone.utc
+cdef Py_ssize_t DEPTH_USUAL = DEPTH_ALONE.max_depth
+cdef object USUAL_CLASSES = default_registry
+cdef object UTC = _datetime.timezone.utc
+cdef object UNDEFINED = undefined
 cdef object _PENDING = object()
 cdef PyObject *PENDING = <PyObject *>_PENDING  # a slot that cannot be referred to before its value is complete
 cdef tuple NOTHING = ()
+cdef str NO_TEXT = ""
+cdef PyObject *EMPTY = <PyObject *>NO_TEXT
+# Attributes of TypedObject, EcmaArray and Vector, all of them slots.
+cdef str ALIAS = "alias"
+cdef str SEALED = "sealed"
+cdef str DYNAMIC = "dynamic"
+cdef str COUNT = "count"
+cdef object BARE_OBJECT = TypedObject
+cdef object BARE_ARRAY = EcmaArray
 
-cdef struct Table:
-    PyObject **items
-    Py_ssize_t count
-    Py_ssize_t room
+cdef list _small = list(range(256))
+cdef int _number
+for _number in range(256):
+    amf_small[_number] = <PyObject *>_small[_number]
 
 cdef struct Key:
     PyObject *text
-    const char *data
+    const unsigned char *data  # in the input, which lives as long as the decoder
     Py_ssize_t size
+    uint64_t head
+    Key *next  # the key that came after this one the last time: rows have the same keys in the same order
 
 
-cdef int add(Table *table, PyObject *item) except -1:
+cdef int grow(Table *table) except -1:
+    cdef Py_ssize_t room = table.room * 2 if table.room else FIRST_ROOM
+    cdef PyObject **bigger = <PyObject **>PyMem_Realloc(table.items, room * sizeof(PyObject *))
+    if bigger == NULL:
+        raise MemoryError()
+    table.items = bigger
+    table.room = room
+    return 0
+
+
+cdef inline int add(Table *table, PyObject *item) except -1:
     """Append an item, of which the table takes a reference of its own."""
-    cdef PyObject **bigger
-    cdef Py_ssize_t room
     if table.count == table.room:
-        room = table.room * 2 if table.room else FIRST_TABLE
-        bigger = <PyObject **>PyMem_Realloc(table.items, room * sizeof(PyObject *))
-        if bigger == NULL:
-            raise MemoryError()
-        table.items = bigger
-        table.room = room
+        grow(table)
     Py_INCREF(item)
     table.items[table.count] = item
     table.count += 1
@@ -226,9 +400,50 @@ cdef void put(Table *table, Py_ssize_t slot, PyObject *item) noexcept:
 
 cdef void cut(Table *table, Py_ssize_t count) noexcept:
     """Shorten a table."""
+    cdef PyObject *last
     while table.count > count:
         table.count -= 1
-        Py_DECREF(table.items[table.count])
+        last = table.items[table.count]
+        Py_DECREF(last)
+
+
+cdef inline object owned(PyObject *found):
+    """A new reference as an object."""
+    cdef object value = <object>found
+    Py_DECREF(found)
+    return value
+
+
+cdef inline PyObject *handed(object value) noexcept:
+    """An object as a new reference."""
+    Py_INCREF(<PyObject *>value)
+    return <PyObject *>value
+
+
+cdef object typed_object(object alias, object sealed, object dynamic):
+    """A TypedObject without members: `TypedObject(...)`, with its attributes set here."""
+    cdef PyObject *found = amf_bare(<PyObject *>BARE_OBJECT, <PyObject *>NOTHING)
+    if found == NULL:
+        amf_failed()
+    cdef object members = owned(found)
+    if (
+        amf_put_new(found, <PyObject *>ALIAS, handed(alias))
+        or amf_put_new(found, <PyObject *>SEALED, handed(sealed))
+        or amf_put_new(found, <PyObject *>DYNAMIC, handed(dynamic))
+    ):
+        amf_failed()
+    return members
+
+
+cdef object ecma_array(object count):
+    """An EcmaArray without entries."""
+    cdef PyObject *found = amf_bare(<PyObject *>BARE_ARRAY, <PyObject *>NOTHING)
+    if found == NULL:
+        amf_failed()
+    cdef object array = owned(found)
+    if amf_put_new(found, <PyObject *>COUNT, handed(count)):
+        amf_failed()
+    return array
 
 
 cdef class Traits:
@@ -264,15 +479,18 @@ cdef class Decoder:
     cdef Py_ssize_t _offset
     cdef object _classes
     cdef Py_ssize_t _max_depth
-    cdef object _max_values
+    cdef int64_t _max_values
     cdef bint plain
     cdef bint milliseconds
-    cdef Table strings
+    cdef Table strings  # the first of four in a row: see amf_traverse
     cdef Table objects
     cdef Table traits
     cdef Table slots
     cdef Key *keys
-    cdef int64_t values
+    cdef Key *expected  # the key that is most likely to come next
+    cdef Key *last  # the one that came
+    cdef int64_t values  # how many may still be read
+    cdef int64_t room  # how many items lists may still be given room for
     cdef Py_ssize_t depth  # at which an externalizable's own values are
     cdef int external
     cdef bint counted
@@ -284,28 +502,32 @@ cdef class Decoder:
     cdef object _error
 
     def __cinit__(self, data, *, version=3, classes=None, limits=None, plain=False, dates="datetime", offset=0):
-        if not (version is 3 and limits is None and dates == "datetime"):
+        cdef Py_ssize_t total
+        if limits is not None or dates != "datetime" or type(version) is not int or version not in (0, 3):
             check_options(version, limits, dates=dates)
         if type(data) is not bytes:
             if isinstance(data, str):
                 raise TypeError("AMF is bytes, not str; bytes.fromhex() reads a hex dump")
             data = memoryview(data).tobytes()
-        if limits is None:
-            limits = DEPTH_ALONE
+        total = PyBytes_GET_SIZE(data)
         self.version = version
         self._data = data
         self.base = self.p = PyBytes_AS_STRING(data)
-        self.end = self.base + PyBytes_GET_SIZE(data)
-        self.offset = offset
-        self._classes = default_registry if classes is None else classes
-        self._max_depth = limits.max_depth
-        self._max_values = limits.max_values
+        self.end = self.base + total
+        self._move(offset)
+        self._classes = USUAL_CLASSES if classes is None else classes
+        self._max_depth = DEPTH_USUAL
+        self._max_values = NO_LIMIT
         self.plain = plain
         self.milliseconds = dates == "ms"
         self.counted = True
-        most = limits.max_body
-        if most is not None and PyBytes_GET_SIZE(data) - self._offset > most:
-            raise DecodeError(f"an input of {PyBytes_GET_SIZE(data) - offset} bytes is over the limit of {most}")
+        if limits is not None:
+            self._max_depth = limits.max_depth
+            if limits.max_values is not None:
+                self._max_values = min(limits.max_values, NO_LIMIT)
+            most = limits.max_body
+            if most is not None and total - self._offset > most:
+                raise DecodeError(f"an input of {total - self._offset} bytes is over the limit of {most}")
 
     def __dealloc__(self):
         cdef int i
@@ -329,9 +551,14 @@ cdef class Decoder:
 
     @offset.setter
     def offset(self, offset):
+        self._move(offset)
+
+    @cython.final
+    cdef int _move(self, offset) except -1:
         if not 0 <= offset <= PyBytes_GET_SIZE(self._data):
             raise ValueError(f"offset {offset} is outside the input of {PyBytes_GET_SIZE(self._data)} bytes")
         self._offset = offset
+        return 0
 
     @property
     def at_end(self):
@@ -352,13 +579,14 @@ cdef class Decoder:
         EOFError when the input is all read; DecodeError when what is left is no value.  After that the decoder
         is of no more use and raises the same error again.
         """
-        if version is None:
-            version = self.version
-        elif version not in (0, 3):
-            raise ValueError(f"version is 0 (AMF0) or 3 (AMF3), not {version!r}")
+        cdef int read_as = self.version
+        if version is not None:
+            if version not in (0, 3):
+                raise ValueError(f"version is 0 (AMF0) or 3 (AMF3), not {version!r}")
+            read_as = 3 if version == 3 else 0
         if self._offset >= PyBytes_GET_SIZE(self._data):
             raise EOFError("all of the input is read")
-        return self._read(version)
+        return self._read(read_as)
 
     def decode_body(self, *, counted=True):
         """The value of one body or header of a packet, which starts in AMF0.
@@ -378,13 +606,14 @@ cdef class Decoder:
             raise self._error
         self.p = self.base + self._offset
         try:
-            text = self._string()
+            text = owned(self._string())
         except DecodeError as error:
             self._error = error
             raise
-        self._offset = self.p - self.base
+        self._offset = self._at()
         return text
 
+    @cython.final
     cdef object _read(self, int version):
         cdef Py_ssize_t start = self._offset
         cdef Py_ssize_t strings = self.strings.count
@@ -397,11 +626,12 @@ cdef class Decoder:
             raise self._error
         try:
             while True:
-                self.values = (NO_LIMIT if self._max_values is None else <int64_t>self._max_values) - 1
+                self.values = self._max_values - 1
+                self.room = PyBytes_GET_SIZE(self._data) - start
                 self.misled = False
                 self.standing = 0
                 self.p = self.base + start
-                value = self._value3(0) if version == 3 else self._value0(0)
+                value = owned(self._value3(0) if version == 3 else self._value0(0))
                 if not self.misled:
                     break
                 cut(&self.strings, strings)
@@ -412,7 +642,7 @@ cdef class Decoder:
         except DecodeError as error:
             self._error = error
             raise
-        self._offset = self.p - self.base
+        self._offset = self._at()
         self._sparse = None
         self._guesses = None
         return value
@@ -422,10 +652,14 @@ cdef class Decoder:
     def take(self, count):
         """The next `count` bytes of an externalizable's payload."""
         cdef Py_ssize_t at = self._offset
+        cdef Py_ssize_t size
+        if count < 0:
+            raise DecodeError(f"a length of {count} bytes was asked for")
         if count > PyBytes_GET_SIZE(self._data) - at:
             raise self._ends(at, count)
-        self._offset = at + count
-        return self._data[at : at + count]
+        size = count
+        self._offset = at + size
+        return owned(PyBytes_FromStringAndSize(<const char *>self.base + at, size))
 
     def read_object(self):
         """One AMF3 value inside an externalizable's payload."""
@@ -435,12 +669,13 @@ cdef class Decoder:
             raise self._too_many(self._offset)
         self.p = self.base + self._offset
         self.standing = 0
-        value = self._value3(self.depth)
-        self._offset = self.p - self.base
+        value = owned(self._value3(self.depth))
+        self._offset = self._at()
         return value
 
     # --- errors -----------------------------------------------------------------------------------------------------------
 
+    @cython.final
     cdef object _ends(self, Py_ssize_t at, count, str inside=""):
         cdef Py_ssize_t total = PyBytes_GET_SIZE(self._data)
         left = max(total - at, 0)
@@ -450,27 +685,33 @@ cdef class Decoder:
             min(at, total),
         )
 
+    @cython.final
     cdef object _ends_here(self, Py_ssize_t count):
-        return self._ends(self.p - self.base, count)
+        return self._ends(self._at(), count)
 
+    @cython.final
     cdef object _too_many(self, Py_ssize_t at):
-        most = NO_LIMIT if self._max_values is None else self._max_values
-        return DecodeError(f"more than {most} values (Limits(max_values=...) sets how many)", at)
+        return DecodeError(f"more than {self._max_values} values (Limits(max_values=...) sets how many)", at)
 
+    @cython.final
     cdef object _too_deep(self, Py_ssize_t at):
         return DecodeError(
             f"more than {self._max_depth} containers within each other (Limits(max_depth=...) sets how many)", at
         )
 
+    @cython.final
     cdef object _too_long(self, str what, count):
         return DecodeError(f"{what} of {count} does not fit in the {self.end - self.p} bytes that are left", self._at())
 
+    @cython.final
     cdef object _no_slot(self, Py_ssize_t index, Py_ssize_t count, str what, str things, Py_ssize_t start):
         return DecodeError(f"{what} {index}, and only {count} {things} came before", start)
 
+    @cython.final
     cdef inline Py_ssize_t _at(self) noexcept:
         return self.p - self.base
 
+    @cython.final
     cdef inline int _charge(self, int64_t count, const unsigned char *start) except -1:
         self.values -= count
         if self.values < 0:
@@ -479,6 +720,7 @@ cdef class Decoder:
 
     # --- parts of values ------------------------------------------------------------------------------------------------
 
+    @cython.final
     cdef inline int64_t _u29(self) except -1:
         """A U29 (AMF3 specification, 1.3.1); longer forms than needed are read too."""
         if self.p < self.end and self.p[0] < 0x80:
@@ -486,6 +728,7 @@ cdef class Decoder:
             return (self.p - 1)[0]
         return self._long_u29()
 
+    @cython.final
     cdef int64_t _long_u29(self) except -1:
         cdef uint32_t number = 0
         cdef int i
@@ -502,38 +745,61 @@ cdef class Decoder:
         self.p += 1
         return number << 8 | (self.p - 1)[0]
 
-    cdef object _text(self, Py_ssize_t size):
+    @cython.final
+    cdef PyObject *_text(self, Py_ssize_t size) except NULL:
         """UTF-8, bytes that are none as lone surrogates, so that writing gives them back."""
         cdef PyObject *found
-        cdef object text
         if size > self.end - self.p:
             raise DecodeError(
                 f"a text of {size} bytes runs past the end: {self.end - self.p} are left", self._at()
             )
         if not size:
-            return ""
+            Py_INCREF(EMPTY)
+            return EMPTY
         found = amf_text(self.p, size)
-        text = <object>found
-        Py_DECREF(found)
         self.p += size
-        return text
+        return found
 
-    cdef object _string(self):
+    @cython.final
+    cdef inline PyObject *_string(self) except NULL:
         """A text without marker: a name, a key, an alias; in AMF3 also a value's."""
+        cdef const unsigned char *p = self.p
+        cdef PyObject *found
+        cdef Py_ssize_t number
+        if p < self.end and p[0] < 0x80:
+            number = p[0] >> 1
+            if not p[0] & 1:
+                if number < self.strings.count:
+                    self.p = p + 1
+                    found = self.strings.items[number]
+                    Py_INCREF(found)
+                    return found
+            elif 0 < number < self.end - p:
+                if self.strings.count == self.strings.room:
+                    grow(&self.strings)
+                found = amf_text(p + 1, number)
+                self.p = p + 1 + number
+                add(&self.strings, found)
+                return found
+        return self._long_string()
+
+    @cython.final
+    cdef PyObject *_long_string(self) except NULL:
         cdef const unsigned char *start = self.p
         cdef int64_t head = self._u29()
         cdef object text
         if not head & 1:
             if head >> 1 >= self.strings.count:
                 raise self._no_slot(head >> 1, self.strings.count, "string reference", "strings", start - self.base)
-            return <object>self.strings.items[head >> 1]
-        if head == 1:
-            return ""
-        text = self._text(head >> 1)
-        add(&self.strings, <PyObject *>text)
-        return text
+            text = <object>self.strings.items[head >> 1]
+        else:
+            text = owned(self._text(head >> 1))
+            if head != 1:
+                add(&self.strings, <PyObject *>text)
+        return handed(text)
 
-    cdef object _text16(self, str inside=""):
+    @cython.final
+    cdef PyObject *_text16(self, str inside=NO_TEXT) except NULL:
         cdef Py_ssize_t size
         if self.end - self.p < 2:
             raise self._ends(self._at(), 2, inside)
@@ -541,42 +807,35 @@ cdef class Decoder:
         self.p += 2
         return self._text(size)
 
+    @cython.final
     cdef int64_t _u32(self) except -1:
         if self.end - self.p < 4:
             raise self._ends_here(4)
         self.p += 4
         return amf_get_u32(self.p - 4)
 
-    cdef inline double _double(self) except? -1.5:
-        if self.end - self.p < 8:
-            raise self._ends_here(8)
-        self.p += 8
-        return amf_get_double(self.p - 8)
-
-    cdef object _number(self, bint whole):
+    @cython.final
+    cdef inline PyObject *_double(self, bint whole) except NULL:
         """A double, as an int where it is a whole number and whole ones are wanted."""
-        cdef double number = self._double()
-        cdef PyObject *found
-        cdef object value
-        if (
-            whole
-            and -EXACT_INT <= number <= EXACT_INT
-            and <double><int64_t>number == number
-            and (number or (self.p - 8)[0] != 0x80)
-        ):
-            found = PyLong_FromLongLong(<int64_t>number)
-        else:
-            found = PyFloat_FromDouble(number)
-        value = <object>found
-        Py_DECREF(found)
-        return value
+        cdef const unsigned char *p = self.p
+        if self.end - p < 8:
+            raise self._ends_here(8)
+        self.p = p + 8
+        if whole:
+            return amf_number(p)
+        return PyFloat_FromDouble(amf_get_double(p))
 
+    @cython.final
     cdef object _date(self):
         """A time in milliseconds since the epoch in UTC, to the microsecond as timedelta rounds it: half to even."""
-        cdef double number = self._double()
+        cdef double number
         cdef double whole, part, extra
         cdef int64_t micros, days, rest, era, day_of_era, year_of_era, year, day_of_year, month
         cdef int odd
+        if self.end - self.p < 8:
+            raise self._ends_here(8)
+        self.p += 8
+        number = amf_get_double(self.p - 8)
         if self.milliseconds:
             return number
         if number - number != 0.0:  # NaN and the infinities
@@ -611,7 +870,7 @@ cdef class Decoder:
                     rest // 60000000 % 60,
                     rest // 1000000 % 60,
                     rest % 1000000,
-                    _UTC,
+                    UTC,
                 )
         raise DecodeError(
             f'the date {number!r} ms is outside the years 1 to 9999 (dates="ms" reads it)', self._at() - 8
@@ -619,6 +878,7 @@ cdef class Decoder:
 
     # --- objects that are not complete ------------------------------------------------------------------------------
 
+    @cython.final
     cdef object _made(self, plan, const unsigned char *start):
         """A bare instance of a registered class; PENDING where it can only be made complete."""
         if plan.make is None:
@@ -630,9 +890,21 @@ cdef class Decoder:
         except Exception as error:  # an abstract class, a `__new__` that wants arguments
             raise refuse(plan, error, start - self.base) from error
 
+    @cython.final
+    cdef int _refused(self, plan, const unsigned char *start) except -1:
+        """Raise the error for an instance whose class refused, from the error that is set."""
+        try:
+            amf_failed()
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise refuse(plan, error, start - self.base) from error
+
+    @cython.final
     cdef object _finished(self, plan, instance, members, const unsigned char *start):
         """A complete instance of a registered class."""
         cdef const unsigned char *at = self.p
+        cdef Py_ssize_t defaults
         try:
             if plan.build is not None:
                 instance, defaults = plan.build(members)
@@ -646,6 +918,7 @@ cdef class Decoder:
         self._charge(defaults, at)
         return instance
 
+    @cython.final
     cdef object _guess(self, array, const unsigned char *start):
         """What stands in the table for an associative array that may become a list."""
         if not self.plain or self._sparse is not None and start - self.base in self._sparse:
@@ -656,6 +929,7 @@ cdef class Decoder:
         self._guesses[id(guess)] = False
         return guess
 
+    @cython.final
     cdef object _becomes(self, Table *table, Py_ssize_t slot, array, guess, const unsigned char *start):
         """A complete associative array, read with `plain`: a list if its keys are 0 to n-1."""
         cdef Py_ssize_t i, count
@@ -680,6 +954,7 @@ cdef class Decoder:
         put(table, slot, <PyObject *>array)
         return array
 
+    @cython.final
     cdef int _stand_in(self, PyObject *value) except -1:
         """A collection's source begins: with `plain` it is what references to the collection mean."""
         while self.standing:
@@ -687,6 +962,7 @@ cdef class Decoder:
             put(&self.objects, self._standing.pop(), value)
         return 0
 
+    @cython.final
     cdef int _referred(self, PyObject *value) except -1:
         """Somebody has got hold of what may turn out to be the wrong guess."""
         if self._guesses is not None and id(<object>value) in self._guesses:
@@ -695,44 +971,42 @@ cdef class Decoder:
 
     # --- AMF3 -----------------------------------------------------------------------------------------------------------
 
-    cdef object _value3(self, Py_ssize_t depth):
+    @cython.final
+    cdef PyObject *_value3(self, Py_ssize_t depth) except NULL:
         """One AMF3 value inside `depth` containers: the common scalars here, the rest in `_other3`."""
-        cdef const unsigned char *start = self.p
+        cdef const unsigned char *p = self.p
         cdef int marker
         cdef int64_t number
-        cdef PyObject *found
-        cdef object value
-        if start >= self.end:
+        if p >= self.end:
             raise self._ends_here(1)
-        marker = start[0]
-        self.p = start + 1
+        marker = p[0]
+        self.p = p + 1
         if marker == 0x06:
             return self._string()
         if marker == 0x04:
             number = self._u29()
-            if number & 0x10000000:
-                number -= 0x20000000
-            found = PyLong_FromLongLong(number)
-            value = <object>found
-            Py_DECREF(found)
-            return value
+            return amf_int((number ^ 0x10000000) - 0x10000000)
         if marker == 0x05:
-            return self._number(self.plain)
+            return self._double(self.plain)
+        if marker == 0x0A or marker == 0x09:
+            return self._other3(marker, p, depth)
         if marker == 0x01:
-            return None
+            Py_INCREF(Py_None)
+            return Py_None
         if marker == 0x03:
-            return True
+            Py_INCREF(Py_True)
+            return Py_True
         if marker == 0x02:
-            return False
-        return self._other3(marker, start, depth)
+            Py_INCREF(Py_False)
+            return Py_False
+        return self._other3(marker, p, depth)
 
-    cdef object _other3(self, int marker, const unsigned char *start, Py_ssize_t depth):
+    @cython.final
+    cdef PyObject *_other3(self, int marker, const unsigned char *start, Py_ssize_t depth) except NULL:
         """A value with a slot of the object table (and undefined, and what is no value)."""
         cdef int64_t header, index
-        cdef Py_ssize_t size
-        cdef object value
         if marker == 0x00:
-            return undefined
+            return handed(UNDEFINED)
         if marker > 0x11:
             raise DecodeError(f"0x{marker:02X} is no marker of AMF3", start - self.base)
         header = self._u29()
@@ -744,230 +1018,271 @@ cdef class Decoder:
                 raise DecodeError(f"object reference {index} is to an object that is not complete", start - self.base)
             if self.plain:
                 self._referred(self.objects.items[index])
-            return <object>self.objects.items[index]
+            return handed(<object>self.objects.items[index])
         if marker == 0x0A or marker == 0x09 or marker > 0x0C:
+            if 0x0D <= marker <= 0x0F:  # numbers nest nothing
+                return handed(self._numbers3(marker, header >> 1, start))
             if depth >= self._max_depth:
                 raise self._too_deep(start - self.base)
-            if marker == 0x09:
-                return self._array3(header >> 1, start, depth + 1)
             if marker == 0x0A:
                 return self._object3(header, start, depth + 1)
+            if marker == 0x09:
+                return self._array3(header >> 1, start, depth + 1)
             if marker == 0x11:
                 return self._dictionary3(header >> 1, start, depth + 1)
-            if marker == 0x10:
-                return self._vector3(header >> 1, start, depth + 1)
-            return self._numbers3(marker, header >> 1, start)
+            return self._vector3(header >> 1, start, depth + 1)
+        return handed(self._flat3(marker, header >> 1))
+
+    @cython.final
+    cdef object _flat3(self, int marker, Py_ssize_t size):
+        """A date, bytes or XML: a slot, and nothing inside."""
+        cdef object value
         if marker == 0x08:
             value = self._date()
+        elif marker == 0x0C:
+            if size > self.end - self.p:
+                raise self._too_long("a ByteArray", size)
+            value = owned(PyBytes_FromStringAndSize(<const char *>self.p, size))
+            self.p += size
         else:
-            size = header >> 1
-            if marker == 0x0C:
-                if size > self.end - self.p:
-                    raise self._too_long("a ByteArray", size)
-                value = self._data[self._at() : self._at() + size]
-                self.p += size
-            else:
-                value = Xml(self._text(size), marker == 0x07)
+            value = Xml(owned(self._text(size)), marker == 0x07)
         add(&self.objects, <PyObject *>value)
         return value
 
-    cdef object _array3(self, Py_ssize_t count, const unsigned char *start, Py_ssize_t depth):
+    @cython.final
+    cdef PyObject *_list(self, Py_ssize_t count) except NULL:
+        """An empty list for `count` items, with room for them unless lists that enclose it claimed too much."""
+        if count > self.room:
+            count = 0
+        self.room -= count
+        return amf_roomy_list(count)
+
+    @cython.final
+    cdef PyObject *_array3(self, Py_ssize_t count, const unsigned char *start, Py_ssize_t depth) except NULL:
         """An array: a list, or an EcmaArray if it has an associative part (AMF3 specification, 3.11)."""
         cdef PyObject *found
         cdef object items, key
         if count > self.end - self.p:
             raise self._too_long("an array", count)
         self._charge(count, start)
-        key = self._string()
-        if key:
-            return self._associative3(count, key, start, depth)
-        found = amf_roomy_list(count)
-        items = <object>found
-        Py_DECREF(found)
+        if self.p < self.end and self.p[0] == 0x01:
+            self.p += 1
+        else:
+            key = owned(self._string())
+            if PyUnicode_GET_LENGTH(key):
+                return handed(self._associative3(count, key, start, depth))
+        found = self._list(count)
+        items = owned(found)
         add(&self.objects, found)
         if self.standing:
             self._stand_in(found)
         self._items3(found, count, depth)
-        return items
+        return handed(items)
 
+    @cython.final
     cdef int _items3(self, PyObject *items, Py_ssize_t count, Py_ssize_t depth) except -1:
-        """The values of an array; runs of doubles and small ints without a look left or right."""
-        cdef PyObject *item
-        cdef object value
+        """The values of an array; runs of doubles and of ints without a look left or right."""
         cdef const unsigned char *p
-        while count:
+        cdef const unsigned char *end = self.end
+        cdef PyObject *item
+        cdef int64_t number
+        while count > 0:
             p = self.p
-            if p < self.end:
-                if p[0] == 0x05 and not self.plain:
-                    while count and self.end - p >= 9 and p[0] == 0x05:
-                        amf_append_new(items, PyFloat_FromDouble(amf_get_double(p + 1)))
-                        p += 9
+            if end - p >= 9:
+                if p[0] == 0x06:
+                    self.p = p + 1
+                    item = self._string()
+                    amf_append_new(items, item)
+                    count -= 1
+                    continue
+                if p[0] == 0x04:
+                    while True:
+                        number = amf_get_int29(p + 1, &p)
+                        item = amf_int(number)
+                        amf_append_new(items, item)
                         count -= 1
-                    if p != self.p:
-                        self.p = p
-                        continue
-                elif p[0] == 0x04 and self.end - p >= 2 and p[1] < 0x80:
-                    while count and self.end - p >= 2 and p[0] == 0x04 and p[1] < 0x80:
-                        amf_append_new(items, PyLong_FromLongLong(p[1]))
-                        p += 2
-                        count -= 1
+                        if count == 0 or end - p < 5 or p[0] != 0x04:
+                            break
                     self.p = p
                     continue
-            value = self._value3(depth)
-            item = <PyObject *>value
-            Py_INCREF(item)
+                if p[0] == 0x05 and not self.plain:
+                    while True:
+                        item = PyFloat_FromDouble(amf_get_double(p + 1))
+                        amf_append_new(items, item)
+                        p += 9
+                        count -= 1
+                        if count == 0 or end - p < 9 or p[0] != 0x05:
+                            break
+                    self.p = p
+                    continue
+            item = self._value3(depth)
             amf_append_new(items, item)
             count -= 1
         return 0
 
+    @cython.final
     cdef object _associative3(self, Py_ssize_t count, key, const unsigned char *start, Py_ssize_t depth):
         """The associative part, then the dense one, whose values win over the same index before them."""
-        cdef object array = EcmaArray(count=count)
+        cdef object array = ecma_array(count)
         cdef object guess = self._guess(array, start)
-        cdef object value
+        cdef object index
+        cdef PyObject *value
         cdef Py_ssize_t i, slot = self.objects.count
         add(&self.objects, <PyObject *>guess)
         if self.standing:
             self._stand_in(<PyObject *>guess)
         self._charge(1, start)
         while True:
+            index = index_key(key)
             value = self._value3(depth)
-            array[index_key(key)] = value
-            key = self._string()
-            if not key:
+            amf_set_new(<PyObject *>array, <PyObject *>index, value)
+            key = owned(self._string())
+            if not PyUnicode_GET_LENGTH(key):
                 break
             self._charge(1, self.p)
         for i in range(count):
+            index = i
             value = self._value3(depth)
-            array[i] = value
+            amf_set_new(<PyObject *>array, <PyObject *>index, value)
         return self._becomes(&self.objects, slot, array, guess, start)
 
-    cdef Traits _traits_at(self, int64_t header, const unsigned char *start):
-        """The traits of an object whose U29 is `header`: by reference, or as they follow."""
-        cdef Traits traits
-        cdef int64_t count, i
-        cdef list names
-        if not header & 2:
-            if header >> 2 >= self.traits.count:
-                raise self._no_slot(header >> 2, self.traits.count, "traits reference", "traits", start - self.base)
-            return <Traits>self.traits.items[header >> 2]
-        traits = Traits.__new__(Traits)
+    @cython.final
+    cdef Traits _new_traits(self, int64_t header):
+        """The traits of an object whose U29 is `header`, as they follow."""
+        cdef Traits traits = Traits.__new__(Traits)
+        cdef int64_t count = header >> 4
+        cdef int64_t i
+        cdef list names = []
         traits.external = (header & 4) != 0
         traits.dynamic = (header & 8) != 0
-        count = header >> 4
-        traits.alias = self._string()
-        names = []
+        traits.alias = owned(self._string())
         if traits.external:
             count = 0
         if count > self.end - self.p:
             raise self._too_long("traits with a member count", count)
         for i in range(count):
-            names.append(self._string())
+            names.append(owned(self._string()))
         traits.names = tuple(names)
         traits.plan = self._classes.plan_for(traits.alias) if traits.alias else None
         traits.form = -1 if traits.plan is None else traits.plan.form
         if traits.form == 0 and traits.plan.direct is not None and not traits.dynamic:
-            attributes = tuple([traits.plan.direct.get(name) for name in names])
-            if None not in attributes and len(set(attributes)) == len(traits.plan.direct) == len(attributes):
-                traits.attributes = attributes
-                traits.cls = traits.plan.cls
+            # `__new__` has to be object's own: what another one returns need not be a bare instance of the class
+            if traits.plan.cls.__new__ is object.__new__:
+                attributes = tuple([traits.plan.direct.get(name) for name in names])
+                if None not in attributes and len(set(attributes)) == len(traits.plan.direct) == len(attributes):
+                    traits.attributes = attributes
+                    traits.cls = traits.plan.cls
         add(&self.traits, <PyObject *>traits)
         return traits
 
-    cdef object _object3(self, int64_t header, const unsigned char *start, Py_ssize_t depth):
+    @cython.final
+    cdef PyObject *_object3(self, int64_t header, const unsigned char *start, Py_ssize_t depth) except NULL:
         """An object (AMF3 specification, 3.12)."""
-        cdef Traits traits = self._traits_at(header, start)
+        cdef Traits traits
         cdef PyObject *found
         cdef object members, instance
         cdef Py_ssize_t slot
+        if header & 2:
+            traits = self._new_traits(header)
+        elif header >> 2 < self.traits.count:
+            traits = <Traits>self.traits.items[header >> 2]
+        else:
+            raise self._no_slot(header >> 2, self.traits.count, "traits reference", "traits", start - self.base)
+        if traits.form < 0 and not traits.external:  # nobody registered it
+            if PyUnicode_GET_LENGTH(traits.alias) or not self.plain and not (traits.dynamic and traits.names is NOTHING):
+                members = typed_object(traits.alias, traits.names, traits.dynamic)
+            else:
+                members = owned(PyDict_New())
+            found = <PyObject *>members
+            add(&self.objects, found)
+            if self.standing:
+                self._stand_in(found)
+            self._members3(traits, found, start, depth)
+            return handed(members)
         if traits.external:
             if traits.form == FORM_WRAPPER:
-                return self._wrapper3(traits, start, depth)
-            return self._external3(traits, start, depth)
+                return handed(self._wrapper3(traits, start, depth))
+            return handed(self._external3(traits, start, depth))
         if traits.attributes is not None:
             return self._direct3(traits, start, depth)
-        if traits.form == 0:
-            members = {}
-            instance = self._made(traits.plan, start)
-        elif traits.alias or not self.plain and (traits.names or not traits.dynamic):
-            members = instance = TypedObject(traits.alias, sealed=traits.names, dynamic=traits.dynamic)
+        return handed(self._registered3(traits, start, depth))
+
+    @cython.final
+    cdef object _registered3(self, Traits traits, const unsigned char *start, Py_ssize_t depth):
+        """An instance that its plan fills when all its members are there."""
+        cdef object members, instance
+        cdef Py_ssize_t slot = self.objects.count
+        if traits.form:
+            members = instance = typed_object(traits.alias, traits.names, traits.dynamic)
         else:
-            found = PyDict_New()
-            members = instance = <object>found
-            Py_DECREF(found)
-        slot = self.objects.count
+            members = owned(PyDict_New())
+            instance = self._made(traits.plan, start)
+            slot = self.objects.count
         add(&self.objects, <PyObject *>instance)
         if self.standing and instance is not _PENDING:
             self._stand_in(<PyObject *>instance)
         self.standing = 0
         self._members3(traits, <PyObject *>members, start, depth)
-        if traits.form < 0:
-            return members
         if traits.form:  # externalizable, but sent with members: `plain` wants the source
-            if self.plain and traits.form == FORM_WRAPPER and "source" in members:
-                instance = members["source"]
-                put(&self.objects, slot, <PyObject *>instance)
-                return instance
-            return members
-        instance = self._finished(traits.plan, instance, members, start)
+            if not (self.plain and traits.form == FORM_WRAPPER and "source" in members):
+                return members
+            instance = members["source"]
+        else:
+            instance = self._finished(traits.plan, instance, members, start)
         put(&self.objects, slot, <PyObject *>instance)
         return instance
 
+    @cython.final
     cdef int _members3(self, Traits traits, PyObject *members, const unsigned char *start, Py_ssize_t depth) except -1:
         """Sealed members in the order of the traits, then dynamic ones up to the empty name."""
         cdef tuple names = traits.names
         cdef Py_ssize_t i, count = len(names)
-        cdef object value, name
-        self._charge(count, start)
-        for i in range(count):
-            value = self._value3(depth)
-            PyDict_SetItem(members, PyTuple_GET_ITEM(names, i), <PyObject *>value)
-        if traits.dynamic:
-            while True:
-                name = self._member()
-                if not name:
-                    break
-                value = self._value3(depth)
-                PyDict_SetItem(members, <PyObject *>name, <PyObject *>value)
-        return 0
-
-    cdef object _member(self):
-        """The name of the next dynamic member; "" ends the object."""
-        cdef const unsigned char *at = self.p
+        cdef const unsigned char *p
         cdef object name
-        if at >= self.end:
-            raise self._ends(self._at(), 1, "object")
-        if at[0] == 0x01:
-            self.p += 1
-            return ""
-        name = self._string()
-        if name:
-            self._charge(1, at)
-        return name
+        cdef PyObject *value
+        if count:
+            self._charge(count, start)
+            for i in range(count):
+                value = self._value3(depth)
+                amf_set_new(members, PyTuple_GET_ITEM(names, i), value)
+        if not traits.dynamic:
+            return 0
+        while True:
+            p = self.p
+            if p >= self.end:
+                raise self._ends(self._at(), 1, "object")
+            if p[0] == 0x01:
+                self.p = p + 1
+                return 0
+            name = owned(self._string())
+            if not PyUnicode_GET_LENGTH(name):  # the empty name in one of its longer forms
+                return 0
+            self._charge(1, p)
+            value = self._value3(depth)
+            amf_set_new(members, <PyObject *>name, value)
 
-    cdef object _direct3(self, Traits traits, const unsigned char *start, Py_ssize_t depth):
+    @cython.final
+    cdef PyObject *_direct3(self, Traits traits, const unsigned char *start, Py_ssize_t depth) except NULL:
         """An instance whose members all come, and go where `object.__setattr__` would put them."""
-        cdef PyObject *found
-        cdef object instance, value
+        cdef PyObject *found = amf_bare(<PyObject *>traits.cls, <PyObject *>NOTHING)
+        cdef PyObject *value
+        cdef object instance
         cdef tuple attributes = traits.attributes
         cdef Py_ssize_t i, count = len(attributes)
-        try:
-            found = amf_bare(<PyObject *>traits.cls, <PyObject *>NOTHING)
-        except MemoryError:
-            raise
-        except Exception as error:
-            raise refuse(traits.plan, error, start - self.base) from error
-        instance = <object>found
-        Py_DECREF(found)
+        if found == NULL:
+            self._refused(traits.plan, start)
+        instance = owned(found)
         add(&self.objects, found)
         if self.standing:
             self._stand_in(found)
         self._charge(count, start)
         for i in range(count):
             value = self._value3(depth)
-            PyObject_GenericSetAttr(found, PyTuple_GET_ITEM(attributes, i), <PyObject *>value)
-        return instance
+            if amf_put_new(found, PyTuple_GET_ITEM(attributes, i), value):
+                self._refused(traits.plan, start)
+        return handed(instance)
 
+    @cython.final
     cdef object _wrapper3(self, Traits traits, const unsigned char *start, Py_ssize_t depth):
         """A Flex collection: its payload is one value."""
         cdef object value, instance
@@ -981,7 +1296,7 @@ cdef class Decoder:
                 self._standing.clear()
             self._standing.append(slot)
             self.standing += 1
-            value = self._value3(depth)
+            value = owned(self._value3(depth))
             self.standing = 0
             put(&self.objects, slot, <PyObject *>value)
             return value
@@ -990,10 +1305,11 @@ cdef class Decoder:
             instance.__amf_dynamic__ = True
         add(&self.objects, <PyObject *>instance)
         self._charge(1, start)
-        value = self._value3(depth)
+        value = owned(self._value3(depth))
         instance.source = value
         return instance
 
+    @cython.final
     cdef object _external3(self, Traits traits, const unsigned char *start, Py_ssize_t depth):
         """An object that only its class can read."""
         cdef object plan = traits.plan
@@ -1033,27 +1349,31 @@ cdef class Decoder:
         self.p = self.base + self._offset
         return instance
 
-    cdef object _dictionary3(self, int64_t count, const unsigned char *start, Py_ssize_t depth):
+    @cython.final
+    cdef PyObject *_dictionary3(self, int64_t count, const unsigned char *start, Py_ssize_t depth) except NULL:
         """A Dictionary (AMF3 specification, 3.16): any values as keys."""
         cdef object found, key, value
         cdef int64_t i
+        cdef bint weak
         if self.p >= self.end:
             raise self._ends_here(1)
         if 2 * count > self.end - self.p:
             raise self._too_long("a Dictionary", count)
         self._charge(2 * count, start)
-        found = Dictionary(weak=self.p[0] == 1)
+        weak = self.p[0] == 1
         self.p += 1
+        found = Dictionary(weak=weak)
         add(&self.objects, <PyObject *>found)
         if self.standing:
             self._stand_in(<PyObject *>found)
         for i in range(count):
-            key = self._value3(depth)
-            value = self._value3(depth)
+            key = owned(self._value3(depth))
+            value = owned(self._value3(depth))
             found[key] = value
-        return found
+        return handed(found)
 
-    cdef object _vector3(self, Py_ssize_t count, const unsigned char *start, Py_ssize_t depth):
+    @cython.final
+    cdef PyObject *_vector3(self, Py_ssize_t count, const unsigned char *start, Py_ssize_t depth) except NULL:
         """A Vector of objects (AMF3 specification, 3.15)."""
         cdef object vector, alias
         cdef bint fixed
@@ -1061,7 +1381,7 @@ cdef class Decoder:
             raise self._ends_here(1)
         fixed = self.p[0] != 0
         self.p += 1
-        alias = self._string()
+        alias = owned(self._string())
         if count > self.end - self.p:
             raise self._too_long("a Vector", count)
         self._charge(count, start)
@@ -1070,76 +1390,95 @@ cdef class Decoder:
         if self.standing:
             self._stand_in(<PyObject *>vector)
         self._items3(<PyObject *>vector, count, depth)
-        return vector
+        return handed(vector)
 
+    @cython.final
     cdef object _numbers3(self, int marker, Py_ssize_t count, const unsigned char *start):
         """A Vector of int, uint or Number."""
         cdef Py_ssize_t size = 8 if marker == 0x0F else 4
-        cdef const unsigned char *p
+        cdef const unsigned char *p = self.p
         cdef PyObject *numbers
+        cdef PyObject *item
         cdef object held, vector
+        cdef bint fixed
         cdef Py_ssize_t i
-        if self.p >= self.end:
+        if p >= self.end:
             raise self._ends_here(1)
-        if size * count > self.end - self.p - 1:
+        if size * count > self.end - p - 1:
             raise self._too_long("a Vector", count)
         self._charge(count, start)
-        p = self.p + 1
+        fixed = p[0] != 0
+        p += 1
+        self.p = p + size * count
         numbers = amf_roomy_list(count)
-        held = <object>numbers
-        Py_DECREF(numbers)
+        held = owned(numbers)
         for i in range(count):
             if marker == 0x0F:
-                amf_append_new(numbers, PyFloat_FromDouble(amf_get_double(p)))
+                item = PyFloat_FromDouble(amf_get_double(p))
             elif marker == 0x0D:
-                amf_append_new(numbers, PyLong_FromLongLong(<int><uint32_t>amf_get_u32(p)))
+                item = amf_int(<int><uint32_t>amf_get_u32(p))
             else:
-                amf_append_new(numbers, PyLong_FromLongLong(amf_get_u32(p)))
+                item = amf_int(amf_get_u32(p))
+            amf_append_new(numbers, item)
             p += size
-        vector = Vector(VECTOR_NAMES[marker], held, fixed=self.p[0] != 0)
-        self.p = p
+        vector = Vector(VECTOR_NAMES[marker], held, fixed=fixed)
         add(&self.objects, <PyObject *>vector)
         return vector
 
     # --- AMF0 -----------------------------------------------------------------------------------------------------------
 
-    cdef object _value0(self, Py_ssize_t depth):
+    @cython.final
+    cdef PyObject *_value0(self, Py_ssize_t depth) except NULL:
         """One AMF0 value inside `depth` containers: the common scalars here, the rest in `_other0`."""
-        cdef const unsigned char *start = self.p
+        cdef const unsigned char *p = self.p
+        cdef PyObject *found
+        cdef Py_ssize_t size
         cdef int marker
-        if start >= self.end:
+        if p >= self.end:
             raise self._ends_here(1)
-        marker = start[0]
-        self.p = start + 1
+        marker = p[0]
+        p += 1
+        self.p = p
         if marker == 0x02:
+            if self.end - p > 2:
+                size = p[0] << 8 | p[1]
+                p += 2
+                if 0 < size <= self.end - p:
+                    found = amf_text(p, size)
+                    self.p = p + size
+                    return found
             return self._text16()
         if marker == 0x00:
-            return self._number(True)
+            return self._double(True)
+        if marker == 0x03:
+            return self._other0(marker, p - 1, depth)
         if marker == 0x01:
-            if self.p >= self.end:
+            if p >= self.end:
                 raise self._ends_here(1)
-            self.p += 1
-            return (self.p - 1)[0] != 0
+            self.p = p + 1
+            found = Py_True if p[0] else Py_False
+            Py_INCREF(found)
+            return found
         if marker == 0x05:
-            return None
-        return self._other0(marker, start, depth)
+            Py_INCREF(Py_None)
+            return Py_None
+        return self._other0(marker, p - 1, depth)
 
-    cdef object _other0(self, int marker, const unsigned char *start, Py_ssize_t depth):
-        cdef int64_t size
+    @cython.final
+    cdef PyObject *_other0(self, int marker, const unsigned char *start, Py_ssize_t depth) except NULL:
         cdef Py_ssize_t index
-        cdef object value
         if marker == 0x06 or marker == 0x0D:
-            return undefined
+            return handed(UNDEFINED)
         if marker == 0x03 or marker == 0x0A or marker == 0x08 or marker == 0x10:
             if depth >= self._max_depth:
                 raise self._too_deep(start - self.base)
             if marker == 0x03:
-                return self._object0(start, depth + 1)
+                return self._object0(depth + 1)
             if marker == 0x0A:
                 return self._array0(start, depth + 1)
             if marker == 0x08:
-                return self._ecma0(start, depth + 1)
-            return self._typed0(start, depth + 1)
+                return handed(self._ecma0(start, depth + 1))
+            return handed(self._typed0(start, depth + 1))
         if marker == 0x07:
             if self.end - self.p < 2:
                 raise self._ends_here(2)
@@ -1152,7 +1491,16 @@ cdef class Decoder:
             self.references += 1
             if self.plain:
                 self._referred(self.slots.items[index])
-            return <object>self.slots.items[index]
+            return handed(<object>self.slots.items[index])
+        if marker == 0x11:
+            self.standing = 0
+            return self._value3(depth)
+        return handed(self._flat0(marker, start))
+
+    @cython.final
+    cdef object _flat0(self, int marker, const unsigned char *start):
+        """A date, long text or XML, and what is no value."""
+        cdef object value
         if marker == 0x0B:
             value = self._date()
             if self.end - self.p < 2:
@@ -1160,76 +1508,80 @@ cdef class Decoder:
             self.p += 2
             return value
         if marker == 0x0C or marker == 0x0F:
-            size = self._u32()
-            value = self._text(size)
+            value = owned(self._text(self._u32()))
             if marker == 0x0F:
                 value = Xml(value, True)
                 add(&self.slots, <PyObject *>value)
             return value
-        if marker == 0x11:
-            self.standing = 0
-            return self._value3(depth)
         if marker == 0x09:
             raise DecodeError("an end of object (09) where a value is expected", start - self.base)
         if marker == 0x04 or marker == 0x0E:
             raise DecodeError(f"0x{marker:02X} is reserved in AMF0 and never sent", start - self.base)
         raise DecodeError(f"0x{marker:02X} is no marker of AMF0", start - self.base)
 
-    cdef object _array0(self, const unsigned char *start, Py_ssize_t depth):
+    @cython.final
+    cdef PyObject *_array0(self, const unsigned char *start, Py_ssize_t depth) except NULL:
         """A strict array (AMF0 specification, 2.12)."""
         cdef int64_t i, count = self._u32()
+        cdef const unsigned char *p
         cdef PyObject *found
         cdef PyObject *item
-        cdef object items, value
-        cdef const unsigned char *p
+        cdef object items
         if count > self.end - self.p:
             raise self._too_long("an array", count)
         self._charge(count, start)
-        found = amf_roomy_list(count)
-        items = <object>found
-        Py_DECREF(found)
+        found = self._list(count)
+        items = owned(found)
         if self.counted or depth > 1:
             add(&self.slots, found)
         for i in range(count):
-            value = self._value0(depth)
-            item = <PyObject *>value
-            Py_INCREF(item)
+            p = self.p
+            if self.end - p >= 9 and p[0] == 0x00:
+                item = amf_number(p + 1)
+                self.p = p + 9
+            else:
+                item = self._value0(depth)
             amf_append_new(found, item)
-        return items
+        return handed(items)
 
-    cdef object _object0(self, const unsigned char *start, Py_ssize_t depth):
+    @cython.final
+    cdef PyObject *_object0(self, Py_ssize_t depth) except NULL:
         """An anonymous object (AMF0 specification, 2.5)."""
         cdef PyObject *found = PyDict_New()
-        cdef object members = <object>found
-        Py_DECREF(found)
+        cdef object members = owned(found)
         add(&self.slots, found)
         self._members0(found, depth)
-        return members
+        return handed(members)
 
+    @cython.final
     cdef int _members0(self, PyObject *members, Py_ssize_t depth) except -1:
-        cdef object name, value
+        cdef object name
+        cdef PyObject *value
         while True:
             name = self._name()
             if name is None:
                 return 0
             value = self._value0(depth)
-            PyDict_SetItem(members, <PyObject *>name, <PyObject *>value)
+            amf_set_new(members, <PyObject *>name, value)
 
+    @cython.final
     cdef object _typed0(self, const unsigned char *start, Py_ssize_t depth):
         """A typed object (AMF0 specification, 2.18)."""
-        cdef object alias = self._text16()
+        cdef object alias = owned(self._text16())
         cdef object plan = self._classes.plan_for(alias) if alias else None
         cdef object members, instance
-        cdef Py_ssize_t slot = self.slots.count
+        cdef Py_ssize_t slot
         if plan is not None and not plan.form:
             members = {}
             instance = self._made(plan, start)
+            slot = self.slots.count
             add(&self.slots, <PyObject *>instance)
             self._members0(<PyObject *>members, depth)
             instance = self._finished(plan, instance, members, start)
             put(&self.slots, slot, <PyObject *>instance)
             return instance
-        members = TypedObject(alias)
+        members = typed_object(alias, None, False)
+        slot = self.slots.count
         add(&self.slots, <PyObject *>members)
         self._members0(<PyObject *>members, depth)
         if self.plain and plan is not None and plan.form == FORM_WRAPPER and "source" in members:
@@ -1238,30 +1590,63 @@ cdef class Decoder:
             return instance
         return members
 
+    @cython.final
     cdef object _ecma0(self, const unsigned char *start, Py_ssize_t depth):
         """An ECMA array (AMF0 specification, 2.10); its declared count is kept and not believed."""
-        cdef object array = EcmaArray(count=self._u32())
+        cdef object array = ecma_array(self._u32())
         cdef object guess = self._guess(array, start)
-        cdef object name, value
+        cdef object name
+        cdef PyObject *value
         cdef Py_ssize_t slot = self.slots.count
         add(&self.slots, <PyObject *>guess)
         while True:
             name = self._name()
             if name is None:
                 break
+            name = index_key(name)
             value = self._value0(depth)
-            array[index_key(name)] = value
+            amf_set_new(<PyObject *>array, <PyObject *>name, value)
         return self._becomes(&self.slots, slot, array, guess, start)
 
-    cdef object _name(self):
-        """The name of the next member, or None where the object ends: an empty name with 09 behind it.
+    @cython.final
+    cdef inline object _name(self):
+        """The name of the next member, or None where the object ends: an empty name with 09 behind it."""
+        cdef const unsigned char *p = self.p
+        cdef Py_ssize_t size
+        cdef uint64_t head
+        cdef Key *key
+        if self.end - p >= 10:
+            size = p[0] << 8 | p[1]
+            p += 2
+            if 0 < size <= KEY_MAX and size <= self.end - p and self.keys != NULL:
+                head = amf_key_head(p, size)
+                key = self.expected
+                if key.head != head or key.size != size or not amf_same_rest(key.data, p, size):
+                    key = &self.keys[amf_key_hash(p, head, size) & (KEYS - 2)]
+                    if key.head != head or key.size != size or not amf_same_rest(key.data, p, size):
+                        key += 1
+                        if key.head != head or key.size != size or not amf_same_rest(key.data, p, size):
+                            return self._new_name()
+                    self.last.next = key
+                self._charge(1, p - 2)
+                self.p = p + size
+                self.last = key
+                self.expected = key.next
+                return <object>key.text
+            if not size and p[0] == 0x09:
+                self.p = p + 1
+                return None
+        return self._new_name()
 
-        An empty name with any other marker behind it is a member named "", which servers do send.
+    @cython.final
+    cdef object _new_name(self):
+        """A name that is not among the keys kept.
+
+        An empty name with any other marker than 09 behind it is a member named "", which servers do send.
         """
         cdef const unsigned char *start = self.p
         cdef Py_ssize_t size
         cdef object name
-        cdef Key *key
         if self.end - start < 2:
             raise self._ends(self._at(), 2, "object")
         size = start[0] << 8 | start[1]
@@ -1272,28 +1657,37 @@ cdef class Decoder:
             if self.p[0] == 0x09:
                 self.p += 1
                 return None
-            name = ""
-        elif size <= KEY_MAX and size <= self.end - self.p:
-            if self.keys == NULL:
-                self.keys = <Key *>PyMem_Calloc(KEYS, sizeof(Key))
-                if self.keys == NULL:
-                    raise MemoryError()
-            key = &self.keys[amf_key_hash(self.p, size) & (KEYS - 1)]
-            if key.text != NULL and key.size == size and memcmp_equal(key.data, self.p, size):
-                name = <object>key.text
-                self.p += size
-            else:
-                # `data` points into the input, which lives as long as the decoder
-                name = self._text(size)
-                Py_XDECREF(key.text)
-                Py_INCREF(<PyObject *>name)
-                key.text = <PyObject *>name
-                key.data = <const char *>(self.p - size)
-                key.size = size
-        else:
-            name = self._text(size)
+        name = owned(self._text(size))
+        if 0 < size <= KEY_MAX and self.end - start >= 10:
+            self._keep(name, start + 2, size)
         self._charge(1, start)
         return name
+
+    @cython.final
+    cdef int _keep(self, name, const unsigned char *data, Py_ssize_t size) except -1:
+        """Keep a key, in the first of its two places; the one that was there moves on."""
+        cdef uint64_t head = amf_key_head(data, size)
+        cdef Key *key
+        cdef int i
+        if self.keys == NULL:
+            self.keys = <Key *>PyMem_Calloc(KEYS, sizeof(Key))
+            if self.keys == NULL:
+                raise MemoryError()
+            for i in range(KEYS):
+                self.keys[i].next = self.keys
+            self.last = self.keys
+        key = &self.keys[amf_key_hash(data, head, size) & (KEYS - 2)]
+        Py_XDECREF(key[1].text)
+        key[1] = key[0]
+        key.text = handed(name)
+        key.data = data
+        key.size = size
+        key.head = head
+        key.next = self.keys
+        self.last.next = key
+        self.last = key
+        self.expected = key.next
+        return 0
 
 
 cdef object index_key(str text):
@@ -1312,3 +1706,12 @@ cdef object index_key(str text):
             return text
         number = number * 10 + (data[i] - c"0")
     return number if number < INDEX_END else text
+
+
+cdef int _expose_tables() except -1:
+    cdef Decoder example = Decoder(b"")
+    amf_traverse_tables(<PyObject *>Decoder, <char *>&example.strings - <char *><void *>example)
+    return 0
+
+
+_expose_tables()

@@ -420,6 +420,7 @@ class Decoder:
         """One AMF3 value inside `depth` containers, and the offset behind it."""
         data = self._data
         total = self._total
+        unpack_double = DOUBLE.unpack_from
         strings = self._strings
         objects = self._objects
         plain = self._plain
@@ -466,10 +467,15 @@ class Decoder:
                             value = data[at:end].decode("utf-8", "surrogateescape")
                         strings.append(value)
                         at = end
+                elif byte < 0x80 and byte >> 1 < len(strings):
+                    value = strings[byte >> 1]
+                    at += 1
                 else:
                     value, at = self._string(at)
             elif marker == 0x05:
-                value = self._double(at)
+                if total - at < 8:
+                    raise self._ends(at, 8)
+                value = unpack_double(data, at)[0]
                 if plain and value.is_integer() and -EXACT_INT <= value <= EXACT_INT and (value or data[at] != 0x80):
                     value = int(value)
                 at += 8
@@ -666,8 +672,17 @@ class Decoder:
                     value = self._object(traits, target, slot, begun, at)
                 elif mode == DYNAMIC:
                     target[key] = value
-                    key, at = self._member(at)
-                    if key:
+                    byte = data[at] if at < total else 0x80
+                    if byte & 1 or byte >= 0x80 or byte >> 1 >= len(strings):
+                        key, at = self._member(at)
+                        if key:
+                            break
+                    else:  # a name that came before
+                        self._values -= 1
+                        if self._values < 0:
+                            raise self._too_many(at)
+                        key = strings[byte >> 1]
+                        at += 1
                         break
                     value = self._object(traits, target, slot, begun, at)
                 elif mode == ROOT:

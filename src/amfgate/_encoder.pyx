@@ -19,26 +19,20 @@ Where an error happens is known by the frames: one for each open container, with
 loops go on.  The path is made from them when an error is raised, and not before.
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.datetime cimport (
-    PyDateTime_DATE_GET_HOUR,
-    PyDateTime_DATE_GET_MICROSECOND,
-    PyDateTime_DATE_GET_MINUTE,
-    PyDateTime_DATE_GET_SECOND,
-    PyDateTime_GET_DAY,
-    PyDateTime_GET_MONTH,
-    PyDateTime_GET_YEAR,
-    import_datetime,
-)
+from cpython.datetime cimport import_datetime
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcpy, memset
 
 import datetime as _datetime
+import uuid as _uuid
 
 from . import kinds as _kinds
 from ._rare import (
+    CLOSED,
     NeedsAvmPlus,
     alias_text,
     as_object,
@@ -74,11 +68,11 @@ from ._rare import (
     unwrapped,
     utf8,
 )
-from ._wire import DEPTH_ALONE, VECTOR_MARKERS, check_options
+from ._wire import DEPTH_ALONE, DEPTH_CEILING, VECTOR_MARKERS, Limits, check_options
 from .classes import default_registry
 from .dataio import DataOutput
 from .errors import EncodeError
-from .types import Vector
+from .types import EcmaArray, Rows, TypedObject
 
 cdef extern from *:
     """
@@ -212,6 +206,8 @@ cdef extern from *:
 
     static inline PyTypeObject *amf_type(PyObject *v) { return Py_TYPE(v); }
     static inline int amf_shared(PyObject *v) { return Py_REFCNT(v) > 1; }
+    #define AMF_SIZE(v) Py_SIZE(v)
+    #define AMF_ITEMS(v, is_list) ((is_list) ? ((PyListObject *)(v))->ob_item : ((PyTupleObject *)(v))->ob_item)
     #define AMF_LIST_SIZE(v) PyList_GET_SIZE(v)
     #define AMF_LIST_ITEM(v, i) PyList_GET_ITEM(v, i)
     #define AMF_TUPLE_SIZE(v) PyTuple_GET_SIZE(v)
@@ -219,10 +215,17 @@ cdef extern from *:
     #define AMF_DICT_SIZE(v) PyDict_GET_SIZE(v)
     #define AMF_FLOAT(v) PyFloat_AS_DOUBLE(v)
     #define AMF_TZINFO(v) PyDateTime_DATE_GET_TZINFO(v)
+    #define AMF_YEAR(v) PyDateTime_GET_YEAR(v)
+    #define AMF_MONTH(v) PyDateTime_GET_MONTH(v)
+    #define AMF_DAY(v) PyDateTime_GET_DAY(v)
+    #define AMF_HOUR(v) PyDateTime_DATE_GET_HOUR(v)
+    #define AMF_MINUTE(v) PyDateTime_DATE_GET_MINUTE(v)
+    #define AMF_SECOND(v) PyDateTime_DATE_GET_SECOND(v)
+    #define AMF_MICROSECOND(v) PyDateTime_DATE_GET_MICROSECOND(v)
     #define AMF_LENGTH(v) PyUnicode_GET_LENGTH(v)
     """
     ctypedef struct PyTypeObject:
-        pass
+        unsigned long tp_flags
     const int AMF_CAREFUL
     unsigned char *amf_put_double(unsigned char *p, double d) noexcept nogil
     unsigned char *amf_put_u29(unsigned char *p, uint32_t n) noexcept nogil
@@ -230,10 +233,13 @@ cdef extern from *:
     void amf_copy(unsigned char *to, const char *source, size_t n) noexcept nogil
     bint amf_equal(const char *a, const char *b, size_t n) noexcept nogil
     uint64_t AMF_SWAP64(uint64_t x) noexcept nogil
+    uint64_t amf_load64(const char *p) noexcept nogil
     bint amf_small_int(PyObject *v, int64_t *out) noexcept
     bint amf_ascii(PyObject *s, const char **data, Py_ssize_t *size) noexcept
     PyTypeObject *amf_type(PyObject *v) noexcept
     bint amf_shared(PyObject *v) noexcept
+    Py_ssize_t AMF_SIZE(PyObject *v) noexcept
+    PyObject **AMF_ITEMS(PyObject *v, bint is_list) noexcept
     Py_ssize_t AMF_LIST_SIZE(PyObject *v) noexcept
     PyObject *AMF_LIST_ITEM(PyObject *v, Py_ssize_t i) noexcept
     Py_ssize_t AMF_TUPLE_SIZE(PyObject *v) noexcept
@@ -241,11 +247,19 @@ cdef extern from *:
     Py_ssize_t AMF_DICT_SIZE(PyObject *v) noexcept
     double AMF_FLOAT(PyObject *v) noexcept
     PyObject *AMF_TZINFO(PyObject *v) noexcept
+    int AMF_YEAR(PyObject *v) noexcept
+    int AMF_MONTH(PyObject *v) noexcept
+    int AMF_DAY(PyObject *v) noexcept
+    int AMF_HOUR(PyObject *v) noexcept
+    int AMF_MINUTE(PyObject *v) noexcept
+    int AMF_SECOND(PyObject *v) noexcept
+    int AMF_MICROSECOND(PyObject *v) noexcept
     Py_ssize_t AMF_LENGTH(PyObject *v) noexcept
 
 cdef extern from "Python.h":
     PyTypeObject PyUnicode_Type, PyLong_Type, PyFloat_Type, PyList_Type, PyTuple_Type, PyDict_Type, PyBytes_Type
-    PyTypeObject PyFrozenSet_Type
+    PyTypeObject PyFrozenSet_Type, PyBool_Type
+    const unsigned long Py_TPFLAGS_HEAPTYPE
     PyObject *Py_None
     PyObject *Py_True
     PyObject *Py_False
@@ -253,15 +267,18 @@ cdef extern from "Python.h":
     void Py_DECREF(PyObject *)
     void Py_XDECREF(PyObject *)
     PyObject *PyBytes_FromStringAndSize(const char *, Py_ssize_t) except NULL
-    int _PyBytes_Resize(PyObject **, Py_ssize_t) except -1
+    int _PyBytes_Resize(PyObject **, Py_ssize_t)  # -1, and NULL for the pointer, when there is no memory
     int PyDict_Next(PyObject *, Py_ssize_t *, PyObject **, PyObject **)
     PyObject *PyDict_GetItemWithError(PyObject *, PyObject *) except? NULL
     const char *PyUnicode_AsUTF8AndSize(PyObject *, Py_ssize_t *) except NULL
     long long PyLong_AsLongLongAndOverflow(PyObject *, int *) except? -1
     Py_hash_t PyObject_Hash(PyObject *) except? -1
     PyObject *PyObject_GetAttr(PyObject *, PyObject *) except NULL
+    list PyList_GetSlice(object, Py_ssize_t, Py_ssize_t)
     PyObject *PyTuple_New(Py_ssize_t) except NULL
     void PyTuple_SET_ITEM(PyObject *, Py_ssize_t, PyObject *)
+    void PyObject_GC_Track(PyObject *)
+    void PyObject_GC_UnTrack(PyObject *)
     int PyObject_GetBuffer(object, Py_buffer *, int) except -1
     void PyBuffer_Release(Py_buffer *)
     int PyBUF_C_CONTIGUOUS, PyBUF_FORMAT
@@ -271,6 +288,9 @@ import_datetime()
 # Kinds as C numbers; kinds.py holds them for both twins.
 cdef enum:
     UNDEFINED = 1
+    INTEGER = 3
+    NATURAL = 7
+    UNKNOWN = 8
     BYTES = 9
     DATETIME = 10
     DATE = 11
@@ -290,11 +310,11 @@ cdef enum:
     ROWS = 25
 
 if (
-    _kinds.UNDEFINED, _kinds.BYTES, _kinds.DATETIME, _kinds.DATE, _kinds.INVALID_DATE, _kinds.XML, _kinds.ELEMENT,
+    _kinds.UNDEFINED, _kinds.INTEGER, _kinds.NATURAL, _kinds.UNKNOWN, _kinds.BYTES, _kinds.DATETIME, _kinds.DATE, _kinds.INVALID_DATE, _kinds.XML, _kinds.ELEMENT,
     _kinds.ARRAY, _kinds.VECTOR, _kinds.LIST, _kinds.ITERABLE, _kinds.DICT, _kinds.MAPPING, _kinds.ECMA,
     _kinds.TYPED, _kinds.PLAN, _kinds.DICTIONARY, _kinds.ROWS,
 ) != (
-    UNDEFINED, BYTES, DATETIME, DATE, INVALID_DATE, XML, ELEMENT, ARRAY, VECTOR, LIST, ITERABLE, DICT, MAPPING, ECMA,
+    UNDEFINED, INTEGER, NATURAL, UNKNOWN, BYTES, DATETIME, DATE, INVALID_DATE, XML, ELEMENT, ARRAY, VECTOR, LIST, ITERABLE, DICT, MAPPING, ECMA,
     TYPED, PLAN, DICTIONARY, ROWS,
 ):
     raise ImportError("amfgate._encoder was compiled for another version of amfgate")
@@ -330,6 +350,8 @@ cdef enum:
     COLUMN_WORTH = 8
     # Sizes of our own
     FIRST_BUFFER = 512
+    SMALL_RESULT = 256
+    MARGIN = 16  # room for a name's reference, and a marker with a double
     FIRST_TABLE = 64
     FIRST_FRAMES = 16
     RECENT = 64  # strings met last, by pointer: as many as a wide row has keys and repeated values
@@ -342,8 +364,13 @@ cdef int64_t NO_LIMIT = <int64_t>1 << 62
 cdef uintptr_t LAZY = 1  # set in a kept pointer whose object is not hashed
 
 cdef PyTypeObject *DATETIME_TYPE = <PyTypeObject *><PyObject *>_datetime.datetime
+cdef Py_ssize_t DEPTH = DEPTH_ALONE.max_depth
+cdef Py_ssize_t DEPTH_MAX = DEPTH_CEILING
 cdef object _UTC = _datetime.timezone.utc
 cdef object _kind_of = _kinds.kind_of
+cdef object _UUID = _uuid.UUID
+cdef object _TIMEZONE = _datetime.timezone
+cdef object _enum_value = _kinds._enum_value
 cdef object _array_kind = _kinds.array_kind
 cdef object _array_items = _kinds.array_items
 
@@ -373,48 +400,62 @@ cdef struct Objects:
     size_t numbered  # those at or past this number have no slot to refer to
 
 cdef struct Column:
+    # A place in the row: the rule of adaptive strings (_wire.py), and what was met here last.  Both texts are kept alive by
+    # the string table, so that the same pointer is the same text.
+    PyObject *key
+    PyObject *text
+    uint32_t key_index
+    uint32_t text_index
     int64_t tag
     uint32_t seen
     uint32_t found
     bint looking
 
 cdef struct Frame:
-    PyObject *container  # what names the places; kept alive by the tables or by `_temporaries`
+    PyObject *container  # what names the places: kept alive by the tables, or `owned`
     PyObject *value  # the container as the user knows it
+    PyObject *owned
+    PyObject *live  # the user's list or dict that is being read, until code of the user's runs
+    PyObject *copy  # and what is read from then on
     Py_ssize_t place
     int mode
+    bint settled  # neither this nor what is around it is read live
 
 
 cdef void free_objects(Objects *table) noexcept:
+    cdef Objects old = table[0]
     cdef size_t i
-    for i in range(table.count):
-        Py_XDECREF(<PyObject *>(<uintptr_t>table.kept[i] & ~LAZY))
-    PyMem_Free(table.kept)
-    PyMem_Free(table.slots)
-    memset(table, 0, sizeof(Objects))
+    memset(table, 0, sizeof(Objects))  # first: what is freed here may run code that comes back to us
+    for i in range(old.count):
+        Py_XDECREF(<PyObject *>(<uintptr_t>old.kept[i] & ~LAZY))
+    PyMem_Free(old.kept)
+    PyMem_Free(old.slots)
+
+
+cdef inline size_t place_of(PyObject *value) noexcept:
+    return (<uintptr_t>value >> 4) * <uintptr_t>0x9E3779B97F4A7C15u >> 20
 
 
 cdef int insert_object(Objects *table, PyObject *value, uint32_t index) except -1:
     """Add an object that is not in the table."""
-    cdef ObjectSlot *old
+    cdef ObjectSlot *bigger
     cdef size_t size, i, at
     if table.used * 2 >= table.mask:
-        old = table.slots
-        size = (table.mask + 1) * 2 if old != NULL else FIRST_TABLE
-        table.slots = <ObjectSlot *>PyMem_Calloc(size, sizeof(ObjectSlot))
-        if table.slots == NULL:
-            table.slots = old
+        size = (table.mask + 1) * 2 if table.slots != NULL else FIRST_TABLE
+        bigger = <ObjectSlot *>PyMem_Calloc(size, sizeof(ObjectSlot))
+        if bigger == NULL:
             raise MemoryError()
-        if old != NULL:
+        if table.slots != NULL:
             for i in range(table.mask + 1):
-                if old[i].value != NULL:
-                    at = (<uintptr_t>old[i].value >> 4) * <uintptr_t>0x9E3779B97F4A7C15u >> 20 & (size - 1)
-                    while table.slots[at].value != NULL:
+                if table.slots[i].value != NULL:
+                    at = place_of(table.slots[i].value) & (size - 1)
+                    while bigger[at].value != NULL:
                         at = (at + 1) & (size - 1)
-                    table.slots[at] = old[i]
-            PyMem_Free(old)
+                    bigger[at] = table.slots[i]
+            PyMem_Free(table.slots)
+        table.slots = bigger
         table.mask = size - 1
-    at = (<uintptr_t>value >> 4) * <uintptr_t>0x9E3779B97F4A7C15u >> 20 & table.mask
+    at = place_of(value) & table.mask
     while table.slots[at].value != NULL:
         at = (at + 1) & table.mask
     table.slots[at].value = value
@@ -428,7 +469,7 @@ cdef inline int64_t find_object(Objects *table, PyObject *value) noexcept:
     cdef size_t at
     if table.slots == NULL:
         return -1
-    at = (<uintptr_t>value >> 4) * <uintptr_t>0x9E3779B97F4A7C15u >> 20 & table.mask
+    at = place_of(value) & table.mask
     while table.slots[at].value != NULL:
         if table.slots[at].value == value:
             return table.slots[at].index
@@ -437,29 +478,22 @@ cdef inline int64_t find_object(Objects *table, PyObject *value) noexcept:
 
 
 cdef int hash_lazy_ones(Objects *table) except -1:
-    """Code of the user's has run: objects that could not be met again now can be."""
+    """Objects that could not be met again now can be: code of the user's has run."""
     cdef size_t i
     for i in range(table.hashed, table.count):
         if <uintptr_t>table.kept[i] & LAZY:
-            table.kept[i] = <PyObject *>(<uintptr_t>table.kept[i] & ~LAZY)
             if i < table.numbered:
-                insert_object(table, table.kept[i], <uint32_t>i)
-    table.hashed = table.count
+                insert_object(table, <PyObject *>(<uintptr_t>table.kept[i] & ~LAZY), <uint32_t>i)
+            table.kept[i] = <PyObject *>(<uintptr_t>table.kept[i] & ~LAZY)
+        table.hashed = i + 1
     table.lazy = 0
     return 0
 
 
 cdef inline int keep(Objects *table, PyObject *value, bint lazy) except -1:
     """Give an object the next slot, and keep it alive; NULL takes a slot for what has no object."""
-    cdef PyObject **bigger
-    cdef size_t room
     if table.count == table.room:
-        room = table.room * 2 if table.room else FIRST_TABLE
-        bigger = <PyObject **>PyMem_Realloc(table.kept, room * sizeof(PyObject *))
-        if bigger == NULL:
-            raise MemoryError()
-        table.kept = bigger
-        table.room = room
+        more_room(table)
     if value != NULL:
         Py_INCREF(value)
         if lazy:
@@ -470,53 +504,103 @@ cdef inline int keep(Objects *table, PyObject *value, bint lazy) except -1:
     return 0
 
 
-cdef inline Column *column_at(Column *columns, Py_ssize_t place, int64_t tag) noexcept:
-    """The column of a place, started anew when something else names its values; NULL where all strings are looked up."""
-    cdef Column *column
-    if columns == NULL:
+cdef int more_room(Objects *table) except -1:
+    cdef size_t room = table.room * 2 if table.room else FIRST_TABLE
+    cdef PyObject **bigger = <PyObject **>PyMem_Realloc(table.kept, room * sizeof(PyObject *))
+    if bigger == NULL:
+        raise MemoryError()
+    table.kept = bigger
+    table.room = room
+    return 0
+
+
+cdef inline unsigned char *scalar3(unsigned char *p, PyObject *value, PyTypeObject *cls) noexcept:
+    """Write an int of 29 bits, a float, None or a bool, in at most 9 bytes; NULL for anything else."""
+    cdef int64_t number
+    if cls == &PyLong_Type:
+        if amf_small_int(value, &number) and INT29_MIN <= number <= INT29_MAX:
+            p[0] = 0x04
+            return amf_put_u29(p + 1, <uint32_t>number & U29_MAX)
         return NULL
-    column = columns + (place if place < COLUMN_PLACES - 1 else COLUMN_PLACES - 1)
-    if column.tag != tag:
-        column.tag = tag
-        column.seen = 0
-        column.found = 0
-        column.looking = True
-    return column
+    if cls == &PyFloat_Type:
+        p[0] = 0x05
+        return amf_put_double(p + 1, AMF_FLOAT(value))
+    if value == Py_None:
+        p[0] = 0x01
+        return p + 1
+    if cls == &PyBool_Type:
+        p[0] = 0x03 if value == Py_True else 0x02
+        return p + 1
+    return NULL
 
 
-cdef inline void count_lookup(Column *column, bint found) noexcept:
-    column.seen += 1
-    column.found += found
-    if column.seen == COLUMN_SAMPLE:
-        column.looking = column.found * COLUMN_WORTH >= COLUMN_SAMPLE
-        column.seen = 0
-        column.found = 0
+cdef inline unsigned char *scalar0(unsigned char *p, PyObject *value, PyTypeObject *cls) noexcept:
+    """The same in AMF0, for an int that a double holds exactly for sure."""
+    cdef int64_t number
+    if cls == &PyLong_Type:
+        if amf_small_int(value, &number) and -EXACT_INT <= number <= EXACT_INT:
+            p[0] = 0x00
+            return amf_put_double(p + 1, <double>number)
+        return NULL
+    if cls == &PyFloat_Type:
+        p[0] = 0x00
+        return amf_put_double(p + 1, AMF_FLOAT(value))
+    if value == Py_None:
+        p[0] = 0x05
+        return p + 1
+    if cls == &PyBool_Type:
+        p[0] = 0x01
+        p[1] = value == Py_True
+        return p + 2
+    return NULL
 
 
-cdef double date_milliseconds(PyObject *value, int kind, bint *ran) except? -1.5:
-    """The time of a date; what is not naive and not in UTC asks its tzinfo, which may be code of the user's."""
-    cdef object moment = <object>value
-    cdef int64_t year, month, day, era, days, micros
-    if kind == DATETIME and amf_type(value) == DATETIME_TYPE and (
+cdef inline bint is_simple_date(PyObject *value, int kind) noexcept:
+    """Is a date naive or in UTC, so that its tzinfo need not be asked?"""
+    return kind == DATETIME and amf_type(value) == DATETIME_TYPE and (
         AMF_TZINFO(value) == Py_None or AMF_TZINFO(value) == <PyObject *>_UTC
-    ):
+    )
+
+
+cdef double date_milliseconds(PyObject *value, int kind) except? -1.5:
+    """The time of a date."""
+    cdef int64_t year, month, day, era, days, micros
+    if is_simple_date(value, kind):
         # days since the epoch, counted in eras of 400 years that begin on the first of March
-        year, month, day = PyDateTime_GET_YEAR(moment), PyDateTime_GET_MONTH(moment), PyDateTime_GET_DAY(moment)
+        year, month, day = AMF_YEAR(value), AMF_MONTH(value), AMF_DAY(value)
         year -= month <= 2
-        era = year // 400 if year >= 0 else -1
+        era = year // 400
         days = (year - era * 400) * 365 + (year - era * 400) // 4 - (year - era * 400) // 100
         days += (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + day - 1 + era * 146097 - 719468
-        micros = (
-            (days * 24 + PyDateTime_DATE_GET_HOUR(moment)) * 60 + PyDateTime_DATE_GET_MINUTE(moment)
-        ) * 60 + PyDateTime_DATE_GET_SECOND(moment)
-        micros = micros * 1000000 + PyDateTime_DATE_GET_MICROSECOND(moment)
+        micros = ((days * 24 + AMF_HOUR(value)) * 60 + AMF_MINUTE(value)) * 60 + AMF_SECOND(value)
+        micros = micros * 1000000 + AMF_MICROSECOND(value)
         if -EXACT_INT <= micros <= EXACT_INT:
             return <double>micros / 1000.0
-        return milliseconds(moment, kind)  # rounded once, as the twin does
-    ran[0] = True
+    cdef object moment = <object>value  # rounded once, as the twin does
     return milliseconds(moment, kind)
 
 
+cdef Py_ssize_t nth_position(PyObject *members, Py_ssize_t place) noexcept:
+    """Where PyDict_Next goes on with the member at a place: in a copy it may be another position."""
+    cdef Py_ssize_t position = 0
+    cdef PyObject *key
+    cdef PyObject *item
+    while place > 0 and PyDict_Next(members, &position, &key, &item):
+        place -= 1
+    return position
+
+
+cdef bint is_harmless(PyTypeObject *cls, thing, payload) noexcept:
+    """Is the plain value of a value made without code of the user's?"""
+    return payload is _enum_value or type(thing) is _UUID or not cls.tp_flags & Py_TPFLAGS_HEAPTYPE
+
+
+cdef bint usual(option, str one, str other, str third) noexcept:
+    """Is an option one of its values?  `check_options` tells those that are not."""
+    return option is one or option is other or option is third
+
+
+@cython.final
 cdef class Encoder:
     """Encode values one after another, as parts of one stream.
 
@@ -526,8 +610,9 @@ cdef class Encoder:
     """
 
     cdef readonly int version
-    cdef object _classes, _kinds, _default, _big_ints, _decimals
-    cdef object _max_values
+    cdef object _classes, _default, _big_ints, _decimals
+    cdef dict _kinds
+    cdef int64_t _max_values
     cdef Py_ssize_t _max_depth
     cdef bint _adaptive
     # the buffer
@@ -540,7 +625,9 @@ cdef class Encoder:
     cdef size_t string_used
     cdef uint32_t string_count
     cdef bint keyed
+    cdef PyObject *met  # the text by which the table knows the string met last
     cdef dict _odd_strings  # with lone surrogates: text -> index
+    cdef str _odd_text
     cdef bytes _odd_data
     cdef Recent recent[RECENT]
     # objects and traits
@@ -548,16 +635,20 @@ cdef class Encoder:
     cdef Objects slots  # AMF0's
     cdef bint careful
     cdef dict _traits
-    cdef dict _plan_traits
     cdef int64_t plain_traits  # of a dict, or -1
     cdef dict _made
+    # the class of instances met last
+    cdef PyTypeObject *plan_class
+    cdef object _plan, _plan_extra
+    cdef tuple _attributes, _names
+    cdef int64_t plan_traits
     # where we are
-    cdef Column *columns[COLUMN_DEPTHS + 1]
+    cdef Column *columns  # COLUMN_PLACES for each depth
+    cdef int widths[COLUMN_DEPTHS + 1]  # how many of them are in use
     cdef Frame *frames
     cdef Py_ssize_t frame_room
     cdef Py_ssize_t level
     cdef Py_ssize_t base0  # the frames of the AMF0 value at work begin behind this one
-    cdef list _temporaries
     cdef int64_t values
     cdef int external
     cdef bint whole
@@ -578,15 +669,24 @@ cdef class Encoder:
         big_ints="error",
         decimals="float",
     ):
-        if not (version is 3 and limits is None and strings == "adaptive" and big_ints == "error" and decimals == "float"):
+        if not (
+            type(version) is int
+            and (version == 3 or version == 0)
+            and (limits is None or type(limits) is Limits)
+            and usual(strings, "adaptive", "all", "all")
+            and usual(big_ints, "error", "float", "string")
+            and usual(decimals, "float", "string", "string")
+        ):
             check_options(version, limits, strings=strings, big_ints=big_ints, decimals=decimals)
-        if limits is None:
-            limits = DEPTH_ALONE
         self.version = version
         self._classes = default_registry if classes is None else classes
         self._kinds = self._classes.kinds
-        self._max_depth = limits.max_depth
-        self._max_values = limits.max_values
+        self._max_depth = DEPTH
+        self._max_values = NO_LIMIT
+        if limits is not None:
+            self._max_depth = min(limits.max_depth, DEPTH_MAX)
+            if limits.max_values is not None:
+                self._max_values = min(limits.max_values, NO_LIMIT)
         self._adaptive = strings == "adaptive"
         self._default = default
         self._big_ints = big_ints
@@ -598,17 +698,16 @@ cdef class Encoder:
 
     def __dealloc__(self):
         cdef size_t i
-        cdef int depth
         Py_XDECREF(self.out)
+        self._drop_frames(0)
+        PyMem_Free(self.frames)
+        PyMem_Free(self.columns)
+        free_objects(&self.objects)
+        free_objects(&self.slots)
         if self.strings != NULL:
             for i in range(self.string_mask + 1):
                 Py_XDECREF(self.strings[i].text)
             PyMem_Free(self.strings)
-        free_objects(&self.objects)
-        free_objects(&self.slots)
-        for depth in range(COLUMN_DEPTHS + 1):
-            PyMem_Free(self.columns[depth])
-        PyMem_Free(self.frames)
 
     def encode(self, value):
         """The bytes of one value.
@@ -618,7 +717,7 @@ cdef class Encoder:
         self._begin()
         try:
             if self.version == 3:
-                self._value3(<PyObject *>value, NULL, 0, 0)
+                self._value3(<PyObject *>value, NULL, 0)
             else:
                 self._value0(<PyObject *>value)
         except BaseException as error:
@@ -631,14 +730,14 @@ cdef class Encoder:
         avmplus: the peer reads AMF3, so anything but null, undefined, booleans, numbers and text goes behind one `11`.
         arguments: a list is written as AMF0's strict array, and `avmplus` applies to each item on its own.
         counted: that array takes an AMF0 slot, as clients of ActionScript 2 number them.
-        whole: without `avmplus`, a value that holds bytes, a Vector, an externalizable object or a Dictionary that is
-            no object is written behind one `11` as a whole: a client may misread AMF0 that follows a nested one.
+        whole: without `avmplus`, a value that holds bytes, a Vector, an externalizable object or a Dictionary that is no
+            object is written behind one `11` as a whole: a client may misread AMF0 that follows a nested one.
         repeats: in AMF0, a value met again is written out again until so many values were written twice; after
             that, and in a cycle, it becomes a reference.
         """
         self._begin()
-        self.whole, self.repeats = whole and not avmplus, repeats
         try:
+            self.whole, self.repeats = whole and not avmplus, repeats
             try:
                 if arguments and (type(value) is list or type(value) is tuple):
                     self._arguments(value, avmplus, counted)
@@ -652,7 +751,7 @@ cdef class Encoder:
                 free_objects(&self.slots)
                 self.slots.numbered = AMF0_SLOTS
                 self._put(0x11)
-                self._value3(<PyObject *>value, NULL, 0, 0)
+                self._value3(<PyObject *>value, NULL, 0)
         except BaseException as error:
             self._fail(error)
         return self._finish()
@@ -669,21 +768,11 @@ cdef class Encoder:
         return self._finish()
 
     cdef int _begin(self) except -1:
-        cdef int depth, place
         if self.failed:
             raise failed_before()
         if self.busy:
             raise at_work()
-        Py_XDECREF(self.out)
-        self.out = NULL
-        self.out = PyBytes_FromStringAndSize(NULL, FIRST_BUFFER)
-        self.p = <unsigned char *>PyBytes_AS_STRING(<object>self.out)
-        self.end = self.p + FIRST_BUFFER
-        if self._adaptive:
-            for depth in range(1, COLUMN_DEPTHS + 1):
-                if self.columns[depth] != NULL:
-                    for place in range(COLUMN_PLACES):
-                        self.columns[depth][place].tag = NO_TAG
+        self._drop_frames(0)
         if self.frames == NULL:
             self.frames = <Frame *>PyMem_Malloc(FIRST_FRAMES * sizeof(Frame))
             if self.frames == NULL:
@@ -691,28 +780,40 @@ cdef class Encoder:
             self.frame_room = FIRST_FRAMES
         self.level = 0
         self.base0 = 0
-        self.frames[0].mode = IN_ROOT
-        self.frames[0].place = 0
-        self.frames[0].container = NULL
-        self.frames[0].value = NULL
-        self._temporaries = None
+        memset(&self.frames[0], 0, sizeof(Frame))
+        memset(self.widths, 0, sizeof(self.widths))
+        self.plan_class = NULL
         # what was met in an earlier call can be met again by what the caller did since
         if self.objects.count or self.slots.count:
             self.careful = True
-        self.values = (NO_LIMIT if self._max_values is None else <int64_t>self._max_values) - 1
+        self.values = self._max_values - 1
         self.whole, self.repeats, self.repeated = False, 0, 0
+        Py_XDECREF(self.out)
+        self.out = NULL
+        self.out = PyBytes_FromStringAndSize(NULL, FIRST_BUFFER)
+        self.p = <unsigned char *>PyBytes_AS_STRING(<object>self.out)
+        self.end = self.p + FIRST_BUFFER
         self.busy = True
         return 0
 
     cdef object _finish(self):
+        cdef PyObject *out = self.out
         cdef object result
-        cdef Py_ssize_t size = self.p - <unsigned char *>PyBytes_AS_STRING(<object>self.out)
+        if out == NULL:
+            raise not_at_work()
+        cdef Py_ssize_t size = self.p - <unsigned char *>PyBytes_AS_STRING(<object>out)
         self.busy = False
         self.p = self.end = NULL
-        _PyBytes_Resize(&self.out, size)
-        result = <object>self.out
-        Py_DECREF(self.out)
         self.out = NULL
+        if size <= SMALL_RESULT:  # cheaper to copy than to have the block cut
+            try:
+                return <object>PyBytes_FromStringAndSize(PyBytes_AS_STRING(<object>out), size)
+            finally:
+                Py_DECREF(out)
+        if _PyBytes_Resize(&out, size) < 0:
+            raise MemoryError()
+        result = <object>out
+        Py_DECREF(out)
         return result
 
     cdef str _path(self, Py_ssize_t first):
@@ -721,7 +822,10 @@ cdef class Encoder:
         cdef list steps = []
         for i in range(first, self.level + 1):
             container = None if self.frames[i].container == NULL else <object>self.frames[i].container
-            steps.append(step(self.frames[i].mode, self.frames[i].place, container))
+            try:
+                steps.append(step(self.frames[i].mode, self.frames[i].place, container))
+            except IndexError:  # the container has shrunk since
+                steps.append(f"[{self.frames[i].place}]")
         return "".join(steps)
 
     cdef int _fail(self, error) except -1:
@@ -735,19 +839,20 @@ cdef class Encoder:
             found = explained(error, self._path(0))
             found.path = "$" + found.path
             found.args = (found.message, found.path, found.hint)
+            self._drop_frames(0)
             if found is not error:
                 raise found from error
             raise found from cause
+        self._drop_frames(0)
         raise error
 
     # --- what externalizable classes use, through DataOutput --------------------------------------------------------
 
-    def put(self, data):
+    def put(self, bytes data not None):
         """Write bytes as they are."""
         if not self.busy:
             raise not_at_work()
-        cdef bytes exact = bytes(data)
-        self._raw(PyBytes_AS_STRING(exact), PyBytes_GET_SIZE(exact))
+        self._raw(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
 
     def write_object(self, value):
         """Write one AMF3 value inside an externalizable's payload."""
@@ -756,40 +861,44 @@ cdef class Encoder:
         cdef Py_ssize_t base = self.level
         try:
             self._charge(1)
-            self._value3(<PyObject *>value, NULL, 0, 0)
+            self._value3(<PyObject *>value, NULL, 0)
         except BaseException as error:
             self._broken = error
             if isinstance(error, Exception) and not isinstance(error, MemoryError):
                 # The frames inside are told now: the class may catch this, and go on from where it was.
                 self._broken = explained(error, self._path(base + 1))
-            self.level = base
+            self._drop_frames(base)
             if self._broken is not error:
                 raise self._broken from error
             raise
 
     # --- the buffer ---------------------------------------------------------------------------------------------------
 
-    cdef int _grow(self, Py_ssize_t need) except -1:
-        cdef Py_ssize_t used = self.p - <unsigned char *>PyBytes_AS_STRING(<object>self.out)
+    cdef unsigned char *_more(self, unsigned char *p, Py_ssize_t need) except NULL:
+        """Room for `need` bytes behind what was written up to `p`."""
+        if self.out == NULL:  # there was no memory before, or the work has ended in the meantime
+            raise not_at_work()
+        cdef Py_ssize_t used = p - <unsigned char *>PyBytes_AS_STRING(<object>self.out)
         cdef Py_ssize_t room = self.end - <unsigned char *>PyBytes_AS_STRING(<object>self.out)
-        room += room if room < 1 << 20 else room >> 1
+        room += room * 3 if room < 1 << 15 else room if room < 1 << 20 else room >> 1
         if room < used + need:
             room = used + need
-        _PyBytes_Resize(&self.out, room)
+        self.p = self.end = NULL  # should it fail
+        if _PyBytes_Resize(&self.out, room) < 0:
+            raise MemoryError()
         self.p = <unsigned char *>PyBytes_AS_STRING(<object>self.out) + used
         self.end = <unsigned char *>PyBytes_AS_STRING(<object>self.out) + room
-        return 0
+        return self.p
 
     cdef inline unsigned char *_room(self, Py_ssize_t need) except NULL:
         if self.end - self.p < need:
-            self._grow(need)
+            self._more(self.p, need)
         return self.p
 
     cdef inline int _put(self, unsigned char byte) except -1:
-        if self.end == self.p:
-            self._grow(1)
-        self.p[0] = byte
-        self.p += 1
+        cdef unsigned char *p = self._room(1)
+        p[0] = byte
+        self.p = p + 1
         return 0
 
     cdef inline int _raw(self, const char *data, Py_ssize_t size) except -1:
@@ -804,32 +913,28 @@ cdef class Encoder:
         self.p = amf_put_double(p + 1, number)
         return 0
 
-    cdef int _head3(self, int marker, Py_ssize_t count, what) except -1:
+    cdef inline int _head3(self, unsigned char marker, Py_ssize_t count, what) except -1:
         """A marker and a length or count, with the bit that says that it is no reference."""
         if count > LENGTH_MAX:
             raise too_long(what, count, LENGTH_MAX)
-        cdef unsigned char *p = self._room(5)
+        cdef unsigned char *p = self._room(MARGIN)
         p[0] = marker
         self.p = amf_put_u29(p + 1, <uint32_t>(count << 1 | 1))
-        return 0
-
-    cdef inline int _reference3(self, int marker, uint32_t index) except -1:
-        cdef unsigned char *p = self._room(5)
-        p[0] = marker
-        self.p = amf_put_u29(p + 1, index << 1)
         return 0
 
     # --- strings -----------------------------------------------------------------------------------------------------
 
     cdef int _utf8(self, PyObject *text, const char **data, Py_ssize_t *size) except -1:
-        """Text that is not ASCII, as UTF-8 that lives as long as the text, or as `_odd_data` (1: it has lone surrogates)."""
+        """Text that is not ASCII, as UTF-8 that lives as long as the text; 1: it has lone surrogates, its UTF-8 is in `_odd_data`."""
+        cdef object held = <object>text  # making an exception can set off the garbage collector
         cdef bytes found
         try:
             data[0] = PyUnicode_AsUTF8AndSize(text, size)
             return 0
         except UnicodeEncodeError:
             pass
-        found = utf8(<object>text)
+        found = utf8(held)
+        self._odd_text = held
         self._odd_data = found
         data[0] = PyBytes_AS_STRING(found)
         size[0] = PyBytes_GET_SIZE(found)
@@ -837,24 +942,23 @@ cdef class Encoder:
 
     cdef int _rehash(self, size_t size, bint keyed) except -1:
         """The string table in a new size, or with the strings' own hashes."""
-        cdef StringSlot *old = self.strings
         cdef StringSlot *new = <StringSlot *>PyMem_Calloc(size, sizeof(StringSlot))
         cdef size_t i, at
         cdef uint32_t hashed
         if new == NULL:
             raise MemoryError()
-        if old != NULL:
+        if self.strings != NULL:
             for i in range(self.string_mask + 1):
-                if old[i].text != NULL:
-                    hashed = old[i].hash
+                if self.strings[i].text != NULL:
+                    hashed = self.strings[i].hash
                     if keyed and not self.keyed:
-                        hashed = <uint32_t>PyObject_Hash(old[i].text)
+                        hashed = <uint32_t>PyObject_Hash(self.strings[i].text)
                     at = hashed & (size - 1)
                     while new[at].text != NULL:
                         at = (at + 1) & (size - 1)
-                    new[at] = old[i]
+                    new[at] = self.strings[i]
                     new[at].hash = hashed
-            PyMem_Free(old)
+            PyMem_Free(self.strings)
         self.strings = new
         self.string_mask = size - 1
         self.keyed = keyed
@@ -869,11 +973,12 @@ cdef class Encoder:
         cdef Py_ssize_t other_size
         cdef StringSlot *slot
         cdef Recent *recent = &self.recent[(<uintptr_t>text >> 4) & (RECENT - 1)]
+        self.met = text
         if recent.text == text:
             return recent.index
         if not amf_ascii(text, data, size):
             if self._utf8(text, data, size):
-                return self._intern_odd(<object>text)
+                return self._intern_odd()
         if self.string_used * 2 >= self.string_mask:
             self._rehash((self.string_mask + 1) * 2 if self.strings != NULL else FIRST_TABLE, self.keyed)
         while True:
@@ -892,6 +997,7 @@ cdef class Encoder:
                     if not amf_ascii(slot.text, &other, &other_size):
                         other = PyUnicode_AsUTF8AndSize(slot.text, &other_size)
                     if other_size == size[0] and amf_equal(other, data[0], other_size):
+                        self.met = slot.text
                         return slot.index
                 probes += 1
                 if probes > PROBES and not self.keyed:
@@ -900,6 +1006,10 @@ cdef class Encoder:
             if slot.text == NULL:
                 break
             self._rehash(self.string_mask + 1, True)
+        if self.string_count > LENGTH_MAX:  # no reference can say so much; it is written out each time
+            self.met = NULL
+            self.string_count += self.string_count < <uint32_t>-1
+            return -1
         Py_INCREF(text)
         slot.text = text
         slot.hash = hashed
@@ -910,13 +1020,14 @@ cdef class Encoder:
         self.string_count += 1
         return -1
 
-    cdef int64_t _intern_odd(self, str text) except -2:
+    cdef int64_t _intern_odd(self) except -2:
+        self.met = NULL
         if self._odd_strings is None:
             self._odd_strings = {}
-        index = self._odd_strings.get(text)
+        index = self._odd_strings.get(self._odd_text)
         if index is not None:
             return index
-        self._odd_strings[text] = self.string_count
+        self._odd_strings[self._odd_text] = self.string_count
         self.string_count += 1
         return -1
 
@@ -927,280 +1038,455 @@ cdef class Encoder:
         cdef unsigned char *p
         cdef int64_t index = self._intern(text, &data, &size)
         if index >= 0:
-            p = self._room(4)
+            p = self._room(MARGIN)
             self.p = amf_put_u29(p, <uint32_t>(index << 1))
             return index
         if size > LENGTH_MAX:
             raise too_long(what, size, LENGTH_MAX)
-        p = self._room(4 + size)
+        p = self._room(MARGIN + size)
         p = amf_put_u29(p, <uint32_t>(size << 1 | 1))
         amf_copy(p, data, size)
         self.p = p + size
         return self.string_count - 1
 
     cdef int _name3(self, str text) except -1:
-        if text:
+        if text is None:
+            raise TypeError("a name is text, not None")
+        if AMF_LENGTH(<PyObject *>text):
             self._name(<PyObject *>text, "text")
         else:
             self._put(0x01)
         return 0
 
-    cdef inline int64_t _key3(self, PyObject *key) except -1:
-        """A member name that is a non-empty str; its index is the tag of the column."""
-        cdef Recent *recent = &self.recent[(<uintptr_t>key >> 4) & (RECENT - 1)]
-        cdef unsigned char *p
-        if recent.text == key:
-            p = self._room(4)
-            self.p = amf_put_u29(p, recent.index << 1)
-            return recent.index
-        return self._name(key, "a key")
+    cdef int64_t _key3(self, PyObject *key, PyObject *members, Column *column) except -1:
+        """A member's name that is not the one met here last; its index is the tag of the column."""
+        cdef object name = <object>key
+        cdef int64_t index
+        if type(name) is not str:
+            self._wary()
+            name = key_text(name, <object>members)
+        if AMF_LENGTH(<PyObject *>name) == 0:
+            raise empty_name()
+        index = self._name(<PyObject *>name, "a key")
+        if column != NULL and self.met == key:
+            column.key = key
+            column.key_index = <uint32_t>index
+        return index
 
-    cdef inline int _text3(self, PyObject *text, Column *column) except -1:
-        """A string value with its marker (AMF3 specification, 3.8)."""
+    cdef inline unsigned char *_text3(
+        self, unsigned char *p, PyObject *text, Column *column, int64_t tag, Py_ssize_t level, Py_ssize_t place
+    ) except NULL:
+        """A string value with its marker (AMF3 specification, 3.8); there is room for MARGIN bytes at `p`."""
         cdef const char *data
         cdef Py_ssize_t size
-        cdef unsigned char *p
-        cdef int64_t index = -1
-        cdef Recent *recent
-        if AMF_LENGTH(text) == 0:
-            p = self._room(2)
-            p[0] = 0x06
-            p[1] = 0x01
-            self.p = p + 2
-            return 0
-        if column == NULL or column.looking:
-            recent = &self.recent[(<uintptr_t>text >> 4) & (RECENT - 1)]
-            if recent.text == text:
-                index = recent.index
-            else:
-                index = self._intern(text, &data, &size)
-            if column != NULL:
-                count_lookup(column, index >= 0)
-            if index >= 0:
-                p = self._room(5)
+        if column == NULL or column.tag != tag or not amf_ascii(text, &data, &size) or size == 0:
+            self.p = p
+            self.frames[level].place = place
+            return self._other_text3(text, column, tag)
+        if column.looking:
+            if column.text == text:
+                self._count(column, True)
                 p[0] = 0x06
-                self.p = amf_put_u29(p + 1, <uint32_t>(index << 1))
-                return 0
-        else:
-            if not amf_ascii(text, &data, &size):
-                self._utf8(text, &data, &size)
-            self.string_count += 1  # every reader gives it a number
-        if size > LENGTH_MAX:
-            raise too_long("text", size, LENGTH_MAX)
-        p = self._room(5 + size)
+                return amf_put_u29(p + 1, column.text_index << 1)
+            self.p = p
+            self.frames[level].place = place
+            return self._look3(text, column, data, size)
+        self.string_count += self.string_count < <uint32_t>-1  # every reader gives it a number
+        if self.end - p < size + MARGIN or size > LENGTH_MAX:
+            self.p = p
+            self.frames[level].place = place
+            return self._new_text3(data, size)
         p[0] = 0x06
         p = amf_put_u29(p + 1, <uint32_t>(size << 1 | 1))
         amf_copy(p, data, size)
-        self.p = p + size
+        return p + size
+
+    cdef inline int _count(self, Column *column, bint found) noexcept:
+        """One string more was looked up: is it worth while to go on?"""
+        column.seen += 1
+        column.found += found
+        if column.seen == COLUMN_SAMPLE:
+            column.looking = column.found * COLUMN_WORTH >= COLUMN_SAMPLE or not self._adaptive
+            column.seen = 0
+            column.found = 0
         return 0
+
+    cdef unsigned char *_look3(self, PyObject *text, Column *column, const char *data, Py_ssize_t size) except NULL:
+        """A string of ASCII in a column that looks for repeats."""
+        cdef int64_t index
+        cdef const char *other
+        cdef Py_ssize_t other_size
+        cdef unsigned char *p
+        cdef Recent *recent = &self.recent[(<uintptr_t>text >> 4) & (RECENT - 1)]
+        if recent.text == text:
+            index = recent.index
+            column.text = text
+            column.text_index = recent.index
+        elif (
+            column.text != NULL
+            and amf_ascii(column.text, &other, &other_size)
+            and other_size == size
+            and amf_equal(other, data, size)
+        ):
+            index = column.text_index
+        else:
+            index = self._intern(text, &data, &size)
+            column.text = self.met
+            column.text_index = <uint32_t>(index if index >= 0 else self.string_count - 1)
+        self._count(column, index >= 0)
+        if index < 0:
+            return self._new_text3(data, size)
+        p = self._room(MARGIN)
+        p[0] = 0x06
+        return amf_put_u29(p + 1, <uint32_t>(index << 1))
+
+    cdef unsigned char *_new_text3(self, const char *data, Py_ssize_t size) except NULL:
+        """A string written out."""
+        cdef unsigned char *p
+        if size > LENGTH_MAX:
+            raise too_long("text", size, LENGTH_MAX)
+        p = self._room(MARGIN + size)
+        p[0] = 0x06
+        p = amf_put_u29(p + 1, <uint32_t>(size << 1 | 1))
+        amf_copy(p, data, size)
+        return p + size
+
+    cdef unsigned char *_other_text3(self, PyObject *text, Column *column, int64_t tag) except NULL:
+        """Any string, in any column or none."""
+        cdef const char *data
+        cdef Py_ssize_t size
+        cdef unsigned char *p
+        cdef int64_t index
+        if AMF_LENGTH(text) == 0:
+            p = self._room(MARGIN)
+            p[0] = 0x06
+            p[1] = 0x01
+            return p + 2
+        if column != NULL and column.tag != tag:
+            column.tag = tag
+            column.seen = 0
+            column.found = 0
+            column.looking = True
+        if column == NULL or column.looking:
+            index = self._intern(text, &data, &size)
+            if column != NULL:
+                self._count(column, index >= 0)
+            if index >= 0:
+                p = self._room(MARGIN)
+                p[0] = 0x06
+                return amf_put_u29(p + 1, <uint32_t>(index << 1))
+        else:
+            self.string_count += self.string_count < <uint32_t>-1  # every reader gives it a number
+            if not amf_ascii(text, &data, &size):
+                self._utf8(text, &data, &size)
+        return self._new_text3(data, size)
 
     # --- frames, columns, objects -----------------------------------------------------------------------------------
 
-    cdef int _push(self, PyObject *value, PyObject *container, int mode) except -1:
-        """One container deeper; what names its places is kept alive by the caller."""
-        cdef Frame *bigger
-        if self.level >= self._max_depth:
+    cdef inline Py_ssize_t _push(self, PyObject *value, PyObject *container, int mode) except -1:
+        """One container deeper; what names its places is kept alive by the caller, or by `_own`."""
+        cdef Py_ssize_t level = self.level + 1
+        cdef Frame *frame
+        if level > self._max_depth:
             raise too_deep(self._max_depth)
-        if self.level + 1 == self.frame_room:
-            bigger = <Frame *>PyMem_Realloc(self.frames, self.frame_room * 2 * sizeof(Frame))
-            if bigger == NULL:
-                raise MemoryError()
-            self.frames = bigger
-            self.frame_room *= 2
-        self.level += 1
-        self.frames[self.level].value = value
-        self.frames[self.level].container = container
-        self.frames[self.level].place = -1
-        self.frames[self.level].mode = mode
+        if level >= self.frame_room:
+            self._more_frames()
+        frame = &self.frames[level]
+        frame.value = value
+        frame.container = container
+        frame.owned = NULL
+        frame.live = NULL
+        frame.copy = NULL
+        frame.place = -1
+        frame.mode = mode
+        frame.settled = False
+        self.level = level
+        return level
+
+    cdef int _more_frames(self) except -1:
+        cdef Frame *bigger = <Frame *>PyMem_Realloc(self.frames, self.frame_room * 4 * sizeof(Frame))
+        if bigger == NULL:
+            raise MemoryError()
+        self.frames = bigger
+        self.frame_room *= 4
         return 0
 
-    cdef Column *_columns(self) except? NULL:
-        """The columns at this depth; NULL where every string is looked up."""
-        cdef int place
-        if not self._adaptive or self.level > COLUMN_DEPTHS:
+    cdef int _own(self, Py_ssize_t level, object names) except -1:
+        """What names the places of a container, kept alive until it is left, or its path has been told."""
+        cdef PyObject *old = self.frames[level].owned
+        Py_INCREF(<PyObject *>names)
+        self.frames[level].owned = <PyObject *>names
+        self.frames[level].container = <PyObject *>names
+        Py_XDECREF(old)
+        return 0
+
+    cdef int _wary(self) except -1:
+        """Before code of the user's runs: from now on objects can be met that could not, and containers can change.
+
+        Those that are open are read from copies from here on, as if they had been copied at first.
+        """
+        cdef Py_ssize_t level
+        cdef PyObject *live
+        cdef object copied
+        self.careful = True
+        for level in range(self.level, 0, -1):
+            if self.frames[level].settled:
+                break
+            live = self.frames[level].live
+            if live != NULL:
+                if isinstance(<object>live, dict):
+                    copied = dict.copy(<object>live)
+                    self._own(level, copied)
+                else:
+                    copied = PyList_GetSlice(<object>live, 0, AMF_LIST_SIZE(live))
+                    self._own(level, copied)
+                    self.frames[level].container = NULL
+                self.frames[level].copy = <PyObject *>copied
+                self.frames[level].live = NULL
+            self.frames[level].settled = True
+        return 0
+
+    cdef inline int _pop(self, Py_ssize_t level) noexcept:
+        """Out of a container, which a copy may have been made of."""
+        if self.frames[level].owned != NULL:
+            return self._leave(level)
+        self.level = level - 1
+        return 0
+
+    cdef int _leave(self, Py_ssize_t level) noexcept:
+        """Out of a container that may own what names its places."""
+        cdef PyObject *old = self.frames[level].owned
+        self.frames[level].owned = NULL
+        self.level = level - 1
+        Py_XDECREF(old)
+        return 0
+
+    cdef int _drop_frames(self, Py_ssize_t down_to) noexcept:
+        """Out of all containers that an error has left open."""
+        cdef Py_ssize_t level
+        if self.frames != NULL:
+            for level in range(self.level, down_to, -1):
+                self._leave(level)
+        self.level = down_to
+        return 0
+
+    cdef inline Column *_columns(self, Py_ssize_t level) except? NULL:
+        """The columns at a depth; NULL where every string is looked up."""
+        if level > COLUMN_DEPTHS:
             return NULL
-        if self.columns[self.level] == NULL:
-            self.columns[self.level] = <Column *>PyMem_Malloc(COLUMN_PLACES * sizeof(Column))
-            if self.columns[self.level] == NULL:
+        if self.columns == NULL:
+            self.columns = <Column *>PyMem_Malloc(COLUMN_DEPTHS * COLUMN_PLACES * sizeof(Column))
+            if self.columns == NULL:
                 raise MemoryError()
-            for place in range(COLUMN_PLACES):
-                self.columns[self.level][place].tag = NO_TAG
-        return self.columns[self.level]
+        return self.columns + (level - 1) * COLUMN_PLACES
+
+    cdef inline Column *_column(self, Column *columns, Py_ssize_t level, Py_ssize_t place) noexcept:
+        """The column of a place."""
+        if place > COLUMN_PLACES - 1:
+            place = COLUMN_PLACES - 1
+        if place >= self.widths[level]:
+            while self.widths[level] <= place:
+                memset(columns + self.widths[level], 0, sizeof(Column))
+                columns[self.widths[level]].tag = NO_TAG
+                self.widths[level] += 1
+        return columns + place
 
     cdef inline int _charge(self, int64_t count) except -1:
         self.values -= count
         if self.values < 0:
-            raise too_many(self._most())
+            raise too_many(self._max_values)
         return 0
 
-    cdef int _hold(self, thing) except -1:
-        """Keep what a path may have to name."""
-        if self._temporaries is None:
-            self._temporaries = []
-        self._temporaries.append(thing)
-        return 0
+    cdef inline int _met3(self, PyObject *value, unsigned char marker) except -1:
+        """Give an object the next slot (0), or write a reference to the one it has (1)."""
+        if not amf_shared(value) and not self.careful and self.objects.count <= LENGTH_MAX:
+            keep(&self.objects, value, True)
+            return 0
+        return self._shared3(value, marker)
 
-    cdef inline int64_t _meet(self, Objects *table, PyObject *value) except -2:
-        """The slot of an object met before; -1 for a new one, which has one now."""
+    cdef int _shared3(self, PyObject *value, unsigned char marker) except -1:
+        cdef unsigned char *p
         cdef int64_t index
-        if amf_shared(value) or self.careful:
-            if self.careful and table.lazy:
-                hash_lazy_ones(table)
-            index = find_object(table, value)
-            if index >= 0:
-                return index
-            if table.count < table.numbered:
-                insert_object(table, value, <uint32_t>table.count)
-            keep(table, value, False)
-        else:
-            keep(table, value, True)
-        return -1
-
-    cdef object _most(self):
-        """The limit of values, as errors name it."""
-        return NO_LIMIT if self._max_values is None else self._max_values
+        if self.objects.lazy and (self.careful or self.objects.count > LENGTH_MAX):
+            hash_lazy_ones(&self.objects)
+        index = find_object(&self.objects, value)
+        if index < 0:
+            if self.objects.count > LENGTH_MAX:
+                raise too_many_objects()
+            insert_object(&self.objects, value, <uint32_t>self.objects.count)
+            keep(&self.objects, value, False)
+            return 0
+        p = self._room(MARGIN)
+        p[0] = marker
+        self.p = amf_put_u29(p + 1, <uint32_t>(index << 1))
+        return 1
 
     cdef object _list_of(self, value):
         """The items of an iterable; one that can be read only once is read once."""
-        if self._made is not None:
-            known = self._made.get(id(value))
-            if known is not None:
-                return known[1]
-        else:
+        self._wary()
+        if self._made is None:
             self._made = {}
-        self.careful = True
-        items = listed(value, self.values, self._most())
+        known = self._made.get(id(value))
+        if known is not None:
+            return known[1]
+        items = listed(value, self.values, self._max_values)
         self._made[id(value)] = value, items
         return items
 
     # --- AMF3 -----------------------------------------------------------------------------------------------------------
 
-    cdef inline int _value3(self, PyObject *value, Column *columns, Py_ssize_t place, int64_t tag) except -1:
-        """One value with its marker: the common scalars here, the rest in `_other3`."""
+    cdef int _value3(self, PyObject *value, Column *column, int64_t tag) except -1:
+        """One value with its marker that is no item or member of a loop below."""
+        cdef unsigned char *p = self._room(MARGIN)
         cdef PyTypeObject *cls = amf_type(value)
-        cdef int64_t number
-        cdef unsigned char *p
         if cls == &PyUnicode_Type:
-            return self._text3(value, column_at(columns, place, tag))
-        if cls == &PyLong_Type:
-            if amf_small_int(value, &number) and INT29_MIN <= number <= INT29_MAX:
-                p = self._room(5)
-                p[0] = 0x04
-                self.p = amf_put_u29(p + 1, <uint32_t>number & U29_MAX)
-                return 0
-            return self._int3(value, columns, place, tag)
-        if cls == &PyFloat_Type:
-            return self._double(0x05, AMF_FLOAT(value))
-        if value == Py_None:
-            return self._put(0x01)
-        if value == Py_True:
-            return self._put(0x03)
-        if value == Py_False:
-            return self._put(0x02)
-        return self._other3(value, cls, columns, place, tag)
+            self.p = self._other_text3(value, column, tag)
+            return 0
+        p = scalar3(p, value, cls)
+        if p != NULL:
+            self.p = p
+            return 0
+        return self._nested3(value, cls, column, tag)
 
-    cdef int _int3(self, PyObject *value, Column *columns, Py_ssize_t place, int64_t tag) except -1:
+    cdef int _nested3(self, PyObject *value, PyTypeObject *cls, Column *column, int64_t tag) except -1:
+        """A value that is no common scalar."""
+        if cls == &PyDict_Type:
+            if not self._met3(value, 0x0A):
+                self._dict3(value, value)
+            return 0
+        if cls == &PyList_Type:
+            if not self._met3(value, 0x09):
+                self._list3(value, value)
+            return 0
+        if cls == DATETIME_TYPE:
+            if not self._met3(value, 0x08):
+                self._date3(value, DATETIME)
+            return 0
+        if cls == &PyTuple_Type:
+            if AMF_TUPLE_SIZE(value) == 0:
+                self._alone3(value, b"\x09\x01\x01", 3)
+                if self.level >= self._max_depth:
+                    raise too_deep(self._max_depth)
+                return 0
+            if not self._met3(value, 0x09):
+                self._list3(value, value)
+            return 0
+        if cls == &PyLong_Type:
+            return self._int3(value, column, tag)
+        if cls == self.plan_class:
+            if not self._met3(value, 0x0A):
+                self._instance3(value)
+            return 0
+        return self._other3(value, cls, column, tag)
+
+    cdef int _alone3(self, PyObject *value, const char *data, Py_ssize_t size) except -1:
+        """A value that takes a slot, and that no reference leads to: CPython shares it, not the user."""
+        if self.objects.count > LENGTH_MAX:
+            raise too_many_objects()
+        keep(&self.objects, value, False)
+        return self._raw(data, size)
+
+    cdef int _int3(self, PyObject *value, Column *column, int64_t tag) except -1:
+        cdef object held = <object>value
         cdef int overflow = 0
         cdef long long number = PyLong_AsLongLongAndOverflow(value, &overflow)
-        cdef unsigned char *p
-        cdef object other
         if not overflow and -EXACT_INT <= number <= EXACT_INT:
-            if INT29_MIN <= number <= INT29_MAX:
-                p = self._room(5)
-                p[0] = 0x04
-                self.p = amf_put_u29(p + 1, <uint32_t>number & U29_MAX)
+            if INT29_MIN <= number <= INT29_MAX:  # of two digits, where a digit has 15 bits
+                self._room(MARGIN)
+                self.p[0] = 0x04
+                self.p = amf_put_u29(self.p + 1, <uint32_t>number & U29_MAX)
                 return 0
             return self._double(0x05, <double>number)
-        other = big_int(<object>value, self._big_ints)
-        return self._value3(<PyObject *>other, columns, place, tag)
+        held = big_int(held, self._big_ints)
+        return self._value3(<PyObject *>held, column, tag)
 
-    cdef int _other3(self, PyObject *value, PyTypeObject *cls, Column *columns, Py_ssize_t place, int64_t tag) except -1:
-        """A value that is no common scalar."""
-        cdef int kind, marker
-        cdef int64_t index
-        cdef object payload = None
-        cdef object other
-        cdef PyObject *entry
-        if cls == &PyDict_Type:
-            kind, marker = DICT, 0x0A
-        elif cls == &PyList_Type or cls == &PyTuple_Type:
-            kind, marker = LIST, 0x09
-        elif cls == DATETIME_TYPE:
-            kind, marker = DATETIME, 0x08
-        else:
-            entry = PyDict_GetItemWithError(<PyObject *>self._kinds, <PyObject *>cls)
-            if entry != NULL:
-                other = <object>entry
-            else:
-                other = _kind_of(<object><PyObject *>cls, self._classes)
-            kind = (<tuple>other)[0]
-            payload = (<tuple>other)[1]
-            if kind == UNDEFINED:
-                return self._put(0x00)
-            if kind < BYTES:
-                self.careful = True
-                other = plain(<object>value, kind, payload, self._classes, self._default, self._decimals)
-                return self._value3(<PyObject *>other, columns, place, tag)
-            marker = MARKERS[kind]
-        # what is left takes a slot of the object table
-        if (
-            kind == LIST and cls == &PyTuple_Type and AMF_TUPLE_SIZE(value) == 0
-            or kind == BYTES and cls == &PyBytes_Type and PyBytes_GET_SIZE(<object>value) < 2
-            or kind == ITERABLE and cls == &PyFrozenSet_Type and not <object>value
-            or kind == INVALID_DATE
-        ):
-            if self.objects.count << 1 > U29_MAX:
-                raise too_many_objects()
-            keep(&self.objects, value, False)
-        else:
-            if self.objects.count << 1 > U29_MAX:
-                # full, but what is in there can still be referred to
-                if self.objects.lazy:
-                    hash_lazy_ones(&self.objects)
-                index = find_object(&self.objects, value)
-                if index < 0:
-                    raise too_many_objects()
-            else:
-                index = self._meet(&self.objects, value)
-            if index >= 0:
-                if marker == 0:
-                    marker = reference_marker(<object>value, kind)[0]
-                return self._reference3(marker, <uint32_t>index)
-        if kind == DICT:
-            return self._dict3(value, value)
-        if kind == LIST:
-            return self._list3(value, value)
-        if kind == PLAN or kind == TYPED:
-            return self._object3(value, payload)
-        if kind < ARRAY:
-            return self._leaf3(value, kind, payload)
-        return self._container3(value, kind, payload)
-
-    cdef int _leaf3(self, PyObject *value, int kind, payload) except -1:
-        """Dates, bytes, XML: a slot, and nothing inside."""
-        cdef unsigned char *p
+    cdef int _date3(self, PyObject *value, int kind) except -1:
+        """A moment in milliseconds (AMF3 specification, 3.10)."""
         cdef double number
-        cdef bint ran = False
+        cdef unsigned char *p
+        if not is_simple_date(value, kind):
+            self._wary_of_date(<object>value)
+        number = date_milliseconds(value, kind)
+        p = self._room(MARGIN)
+        p[0] = 0x08
+        p[1] = 0x01
+        self.p = amf_put_double(p + 2, number)
+        return 0
+
+    cdef int _wary_of_date(self, value) except -1:
+        """A date whose time zone is no fixed one may ask code of the user's."""
+        if type(value) is not _datetime.datetime and type(value) is not _datetime.date:
+            self._wary()
+        elif type(value) is _datetime.datetime and type(value.tzinfo) is not _TIMEZONE:
+            self._wary()
+        return 0
+
+    cdef int _other3(self, PyObject *value, PyTypeObject *cls, Column *column, int64_t tag) except -1:
+        """A value of a type that is looked up.  From here on, code of the user's may run, so it is held."""
+        cdef object thing = <object>value
+        cdef object payload, other
+        cdef int kind, marker
+        cdef PyObject *entry = PyDict_GetItemWithError(<PyObject *>self._kinds, <PyObject *>cls)
+        if entry != NULL:
+            other = <object>entry
+        else:
+            self._wary()
+            other = _kind_of(type(thing), self._classes)
+        kind, payload = other
+        if kind == UNDEFINED:
+            return self._put(0x00)
+        if kind < BYTES:
+            if kind >= NATURAL and not (kind == NATURAL and is_harmless(cls, thing, payload)):
+                self._wary()
+            other = plain(thing, kind, payload, self._classes, self._default, self._decimals)
+            return self._value3(<PyObject *>other, column, tag)
+        # what is left takes a slot of the object table
+        if kind == INVALID_DATE:
+            return self._alone3(value, b"\x08\x01\x7f\xf8\x00\x00\x00\x00\x00\x00", 10)
+        if cls == &PyBytes_Type and PyBytes_GET_SIZE(thing) < 2:
+            self._alone3(value, NULL, 0)
+            return self._leaf3(thing, kind, payload)
+        if cls == &PyFrozenSet_Type and not thing:
+            self._alone3(value, NULL, 0)
+            return self._container3(thing, kind, payload)
+        marker = MARKERS[kind]
+        if marker == 0:  # asking may run code of the user's
+            self._wary()
+            if find_object(&self.objects, value) >= 0:
+                marker = reference_marker(thing, kind)[0]
+        if self._met3(value, marker):
+            return 0
+        if kind == PLAN:
+            if payload.form == FORM_MEMBERS and payload.attributes is not None:
+                self._plan = payload
+                self._attributes, self._names, self._plan_extra = payload.attributes, payload.names, payload.extra
+                self.plan_traits = -1
+                self.plan_class = cls
+                return self._instance3(value)
+            return self._object3(thing, payload)
+        if kind == TYPED:
+            return self._typed3(thing)
+        if kind < ARRAY:
+            return self._leaf3(thing, kind, payload)
+        return self._container3(thing, kind, payload)
+
+    cdef int _leaf3(self, thing, int kind, payload) except -1:
+        """Dates, bytes, XML: a slot, and nothing inside."""
         cdef bytes data
         if kind == DATETIME or kind == DATE:
-            number = date_milliseconds(value, kind, &ran)
-            if ran:
-                self.careful = True
-            p = self._room(10)
-            p[0] = 0x08
-            p[1] = 0x01
-            self.p = amf_put_double(p + 2, number)
-            return 0
-        if kind == INVALID_DATE:
-            return self._raw(b"\x08\x01\x7f\xf8\x00\x00\x00\x00\x00\x00", 10)
-        thing = <object>value
+            return self._date3(<PyObject *>thing, kind)
         if kind == BYTES:
-            data = thing if type(thing) is bytes else memoryview(thing).tobytes()
+            if type(thing) is bytes:
+                data = thing
+            else:
+                self._wary()
+                data = memoryview(thing).tobytes()
             self._head3(0x0C, PyBytes_GET_SIZE(data), "bytes")
         elif kind == XML:
             data = utf8(str.__str__(thing))
             self._head3(0x07 if thing.legacy else 0x0B, PyBytes_GET_SIZE(data), "XML")
         else:
+            self._wary()
             data = utf8(payload(thing))
             self._head3(0x0B, PyBytes_GET_SIZE(data), "XML")
         return self._raw(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
@@ -1209,126 +1495,163 @@ cdef class Encoder:
         """A list or tuple as a dense array (AMF3 specification, 3.11)."""
         cdef bint is_list = not isinstance(<object>items, tuple)
         cdef Py_ssize_t count = AMF_LIST_SIZE(items) if is_list else AMF_TUPLE_SIZE(items)
-        cdef unsigned char *p
-        cdef Column *columns
-        self._push(value, NULL, IN_LIST)
+        cdef Py_ssize_t level = self._push(value, NULL, IN_LIST)
+        if is_list and items == value:
+            self.frames[level].live = value
         self._head3(0x09, count, "an array")
-        self._put(0x01)
+        self.p[0] = 0x01
+        self.p += 1
         self._charge(count)
-        columns = self._columns()
-        self._items3(items, is_list, count, columns, ALWAYS)
-        self.level -= 1
+        self._items3(items, is_list, count, level, self._columns(level), ALWAYS)
+        self._pop(level)
         return 0
 
-    cdef int _items3(self, PyObject *items, bint is_list, Py_ssize_t count, Column *columns, int64_t tag) except -1:
-        """The values of a list or tuple, one after another; runs of numbers without a look left or right."""
+    cdef int _items3(
+        self, PyObject *items, bint is_list, Py_ssize_t count, Py_ssize_t level, Column *columns, int64_t tag
+    ) except -1:
+        """The values of a list or tuple, one after another; the caller keeps it alive."""
         cdef Py_ssize_t i = 0
-        cdef Py_ssize_t level = self.level
+        cdef Py_ssize_t size
+        cdef PyObject **all
         cdef PyObject *item
         cdef PyTypeObject *cls
-        cdef unsigned char *p
-        cdef unsigned char *last
+        cdef Column *column = NULL
         cdef int64_t number
+        cdef unsigned char *p = self.p
+        cdef unsigned char *next
         while i < count:
-            if is_list:
-                if i >= AMF_LIST_SIZE(items):
-                    raise EncodeError("a list became shorter while it was being encoded")
-                item = AMF_LIST_ITEM(items, i)
-            else:
-                item = AMF_TUPLE_ITEM(items, i)
-            self.frames[level].place = i
+            # Read anew each time, because a list may have changed; not so in a run of numbers, where nothing of anybody's runs.
+            all = AMF_ITEMS(items, is_list)
+            size = AMF_SIZE(items)
+            if i >= size:
+                raise EncodeError("a list became shorter while it was being encoded")
+            if size > count:
+                size = count
+            item = all[i]
+            if self.end - p < MARGIN:
+                p = self._more(p, MARGIN)
             cls = amf_type(item)
-            if cls == &PyFloat_Type and is_list:
-                p = self._room(9)
-                last = self.end - 9
-                while True:  # nothing in here can run code of anybody's: the list stays as it is
+            if cls == &PyUnicode_Type:
+                if columns != NULL:
+                    column = self._column(columns, level, i)
+                p = self._text3(p, item, column, tag, level, i)
+                i += 1
+                continue
+            next = self.end - MARGIN
+            if cls == &PyFloat_Type:
+                while True:
                     p[0] = 0x05
                     p = amf_put_double(p + 1, AMF_FLOAT(item))
                     i += 1
-                    if i >= count or i >= AMF_LIST_SIZE(items) or p > last:
+                    if i >= size or p > next:
                         break
-                    item = AMF_LIST_ITEM(items, i)
+                    item = all[i]
                     if amf_type(item) != &PyFloat_Type:
                         break
-                self.p = p
                 continue
-            if cls == &PyLong_Type and is_list and amf_small_int(item, &number) and INT29_MIN <= number <= INT29_MAX:
-                p = self._room(5)
-                last = self.end - 5
+            if cls == &PyLong_Type and amf_small_int(item, &number) and INT29_MIN <= number <= INT29_MAX:
                 while True:
                     p[0] = 0x04
                     p = amf_put_u29(p + 1, <uint32_t>number & U29_MAX)
                     i += 1
-                    if i >= count or i >= AMF_LIST_SIZE(items) or p > last:
+                    if i >= size or p > next:
                         break
-                    item = AMF_LIST_ITEM(items, i)
+                    item = all[i]
                     if amf_type(item) != &PyLong_Type or not amf_small_int(item, &number):
                         break
                     if not INT29_MIN <= number <= INT29_MAX:
                         break
-                self.p = p
                 continue
-            self._value3(item, columns, i, tag)
+            next = scalar3(p, item, cls)
+            if next != NULL:
+                p = next
+            else:
+                if columns != NULL:
+                    column = self._column(columns, level, i)
+                self.p = p
+                self.frames[level].place = i
+                self._nested3(item, cls, column, tag)
+                p = self.p
+                if self.frames[level].copy != NULL:
+                    items = self.frames[level].copy
             i += 1
+        self.p = p
         return 0
 
     cdef inline int _dynamic_traits(self) except -1:
         """The header of a plain dict: traits the first time, a reference to them from then on."""
         cdef unsigned char *p
         if self.plain_traits < 0:
-            return self._first_dynamic_traits()
-        p = self._room(5)
+            self.plain_traits = self._write_traits("", (), True)
+            return 0
+        p = self._room(MARGIN)
         p[0] = 0x0A
         self.p = amf_put_u29(p + 1, <uint32_t>(self.plain_traits << 2 | 1))
         return 0
 
-    cdef int _first_dynamic_traits(self) except -1:
-        self.plain_traits = self._write_traits("", (), True)
-        return 0
-
     cdef int _dict3(self, PyObject *value, PyObject *members) except -1:
         """A dict as an anonymous dynamic object (AMF3 specification, 3.12)."""
-        self._push(value, members, IN_PAIRS)
+        cdef Py_ssize_t level = self._push(value, members, IN_PAIRS)
+        if members == value:
+            self.frames[level].live = value
         self._dynamic_traits()
         self._charge(AMF_DICT_SIZE(members))
-        self._pairs3(members, self._columns())
+        self._pairs3(members, level, self._columns(level))
         self._put(0x01)
-        self.level -= 1
+        self._pop(level)
         return 0
 
-    cdef int _pairs3(self, PyObject *members, Column *columns) except -1:
+    cdef int _pairs3(self, PyObject *members, Py_ssize_t level, Column *columns) except -1:
         """Names and values, as dynamic members and associative parts have them; the end is the caller's."""
         cdef Py_ssize_t count = AMF_DICT_SIZE(members)
         cdef Py_ssize_t position = 0
         cdef Py_ssize_t place = 0
-        cdef Py_ssize_t level = self.level
         cdef PyObject *key
         cdef PyObject *item
-        cdef object text
+        cdef PyTypeObject *cls
+        cdef Column *column = NULL
         cdef int64_t tag
+        cdef unsigned char *p = self.p
+        cdef unsigned char *next
+        cdef object held = None
         while PyDict_Next(members, &position, &key, &item):
-            self.frames[level].place = place
-            if amf_type(key) == &PyUnicode_Type:
-                if AMF_LENGTH(key) == 0:
-                    raise empty_name()
-                tag = self._key3(key)
+            if self.end - p < MARGIN:
+                p = self._more(p, MARGIN)
+            if columns != NULL:
+                column = self._column(columns, level, place)
+            if column != NULL and column.key == key:
+                tag = column.key_index
+                p = amf_put_u29(p, column.key_index << 1)
             else:
-                # The check of other keys may run code of the user's, which may change the dict.
-                self.careful = True
-                held = <object>item
-                text = key_text(<object>key, <object>members)
-                if not text:
-                    raise empty_name()
-                tag = self._key3(<PyObject *>text)
-                self._value3(<PyObject *>held, columns, place, tag)
-                place += 1
-                if AMF_DICT_SIZE(members) != count:
-                    raise EncodeError("a dict changed its size while it was being encoded")
-                continue
-            self._value3(item, columns, place, tag)
+                held = <object>item  # the look-up of a key may run code of the user's, which may drop it
+                self.p = p
+                self.frames[level].place = place
+                tag = self._key3(key, members, column)
+                p = self._room(MARGIN)
+                if self.frames[level].copy != members and self.frames[level].copy != NULL:
+                    members = self.frames[level].copy
+                    position = nth_position(members, place + 1)
+            cls = amf_type(item)
+            if cls == &PyUnicode_Type:
+                p = self._text3(p, item, column, tag, level, place)
+            else:
+                next = scalar3(p, item, cls)
+                if next != NULL:
+                    p = next
+                else:
+                    self.p = p
+                    self.frames[level].place = place
+                    self._nested3(item, cls, column, tag)
+                    p = self.p
+                    if self.frames[level].copy != members and self.frames[level].copy != NULL:
+                        members = self.frames[level].copy
+                        position = nth_position(members, place + 1)
             place += 1
-            if AMF_DICT_SIZE(members) != count:
-                raise EncodeError("a dict changed its size while it was being encoded")
+            if AMF_DICT_SIZE(members) != count or place > count:
+                break
+        self.p = p
+        if place != count or AMF_DICT_SIZE(members) != count:
+            raise EncodeError("a dict changed while it was being encoded")
         return 0
 
     cdef int64_t _write_traits(self, str alias, tuple names, bint dynamic) except -1:
@@ -1340,14 +1663,13 @@ cdef class Encoder:
         if self._traits is None:
             self._traits = {}
         found = self._traits.get(key)
-        p = self._room(5)
-        p[0] = 0x0A
         if found is not None:
             index = found
-            self.p = amf_put_u29(p + 1, <uint32_t>(index << 2 | 1))
-            return index
+            return self._traits_reference(index)
         if len(names) << 4 > U29_MAX:
             raise too_many_members(len(names))
+        p = self._room(MARGIN)
+        p[0] = 0x0A
         self.p = amf_put_u29(p + 1, <uint32_t>(len(names) << 4 | dynamic << 3 | 3))
         self._name3(alias)
         for name in names:
@@ -1356,143 +1678,195 @@ cdef class Encoder:
         self._traits[key] = index
         return index
 
+    cdef inline int64_t _traits_reference(self, int64_t index) except -1:
+        cdef unsigned char *p = self._room(MARGIN)
+        p[0] = 0x0A
+        self.p = amf_put_u29(p + 1, <uint32_t>(index << 2 | 1))
+        return index
+
     cdef int _external_traits(self, str alias, bint dynamic) except -1:
         cdef unsigned char *p
-        cdef object key = (alias, 2 + dynamic, ())
+        cdef object key = (alias, FORM_EXTERNAL + dynamic, ())
         if self._traits is None:
             self._traits = {}
         found = self._traits.get(key)
-        p = self._room(5)
-        p[0] = 0x0A
         if found is not None:
-            self.p = amf_put_u29(p + 1, <uint32_t>(<int64_t>found << 2 | 1))
+            self._traits_reference(found)
             return 0
+        p = self._room(MARGIN)
+        p[0] = 0x0A
         p[1] = 0x0F if dynamic else 0x07
         self.p = p + 2
         self._name3(alias)
         self._traits[key] = len(self._traits)
         return 0
 
-    cdef int _object3(self, PyObject *value, plan) except -1:
-        """An instance of a class: by its plan, or a TypedObject (`plan` is None) by what it says of itself."""
-        cdef object thing = <object>value
-        cdef object names, content, extra, alias
-        cdef PyObject *fetched
-        cdef PyObject *item
-        cdef Py_ssize_t i, count
-        cdef int64_t index, tag
-        cdef int form
-        cdef unsigned char *p
-        if plan is not None:
-            form = plan.form
-            if form == FORM_WRAPPER:
-                return self._wrapper3(value, plan)
-            if form == FORM_EXTERNAL:
-                return self._external3(value, plan)
-            if plan.attributes is not None:
-                # Reading these runs no code of the user's; all are read before the first is written, as the twin does.
-                names = plan.attributes
-                count = len(names)
-                content = <object>PyTuple_New(count)
-                Py_DECREF(<PyObject *>content)
-                try:
-                    for i in range(count):
-                        PyTuple_SET_ITEM(
-                            <PyObject *>content, i, PyObject_GetAttr(value, AMF_TUPLE_ITEM(<PyObject *>names, i))
-                        )
-                except AttributeError:
-                    content = plan.get(thing)
-                alias, names = plan.alias, plan.names
-                extra = None if plan.extra is None else plan.extra(thing)
-            else:
-                self.careful = True
-                alias, names, content, extra = members_of(thing, plan)
-                self._hold(names)
+    cdef int _instance3(self, PyObject *value) except -1:
+        """An instance of the class that was met last, whose attributes are read without a detour."""
+        cdef object plan = self._plan
+        cdef tuple attributes = self._attributes
+        cdef object content, extra
+        cdef Py_ssize_t i, count = AMF_TUPLE_SIZE(<PyObject *>attributes)
+        cdef Py_ssize_t level
+        if self.level >= self._max_depth:
+            raise too_deep(self._max_depth)
+        # All are read before the first is written, as the twin does.  The garbage collector shall not see gaps.
+        content = <object>PyTuple_New(count)
+        Py_DECREF(<PyObject *>content)
+        if count:
+            PyObject_GC_UnTrack(<PyObject *>content)
+        try:
+            for i in range(count):
+                PyTuple_SET_ITEM(
+                    <PyObject *>content, i, PyObject_GetAttr(value, AMF_TUPLE_ITEM(<PyObject *>attributes, i))
+                )
+        except AttributeError:
+            content = plan.get(<object>value)
+            if type(content) is not tuple:
+                content = tuple(content)
         else:
-            alias, names, content, extra = members_of(thing, None)
-            self._hold(names)
-        self._push(value, <PyObject *>names, IN_SEALED)
-        if self._plan_traits is None:
-            self._plan_traits = {}
-        found = self._plan_traits.get(plan) if plan is not None and plan.attributes is not None else None
-        if found is not None:
-            index = found
-            p = self._room(5)
-            p[0] = 0x0A
-            self.p = amf_put_u29(p + 1, <uint32_t>(index << 2 | 1))
+            if count:
+                PyObject_GC_Track(<PyObject *>content)
+        extra = None
+        if self._plan_extra is not None:
+            extra = self._plan_extra(<object>value)
+        level = self._push(value, <PyObject *>self._names, IN_SEALED)
+        if self.plan_traits >= 0:
+            self._traits_reference(self.plan_traits)
         else:
-            index = self._write_traits(alias, names, extra is not None)
-            if plan is not None and plan.attributes is not None:
-                self._plan_traits[plan] = index
-        count = len(names)
-        self._charge(count + (len(extra) if extra is not None else 0))
-        columns = self._columns()
-        if type(content) is not tuple:
-            content = tuple(content)
-        self._items3(<PyObject *>content, False, count, columns, -2 - index)
+            self.plan_traits = self._write_traits(plan.alias, self._names, extra is not None)
+        return self._members3(level, content, extra, self.plan_traits)
+
+    cdef int _members3(self, Py_ssize_t level, tuple content, dict extra, int64_t index) except -1:
+        """Sealed members and then the dynamic ones, behind their traits."""
+        cdef Py_ssize_t count = AMF_TUPLE_SIZE(<PyObject *>content)
+        cdef Column *columns = self._columns(level)
+        self._charge(count + (AMF_DICT_SIZE(<PyObject *>extra) if extra is not None else 0))
+        self._items3(<PyObject *>content, False, count, level, columns, -2 - index)
         if extra is not None:
-            self._hold(extra)
-            self.frames[self.level].mode = IN_PAIRS
-            self.frames[self.level].container = <PyObject *>extra
-            self.frames[self.level].place = -1
-            self._pairs3(<PyObject *>extra, columns)
+            self._own(level, extra)
+            self.frames[level].mode = IN_PAIRS
+            self.frames[level].place = -1
+            self._pairs3(<PyObject *>extra, level, columns)
             self._put(0x01)
-        self.level -= 1
+        self._leave(level)
         return 0
 
-    cdef int _wrapper3(self, PyObject *value, plan) except -1:
+    cdef int _object3(self, thing, plan) except -1:
+        """An instance by its plan, where reading it may run any code."""
+        cdef object names, content, extra, alias
+        cdef Py_ssize_t level
+        if plan.form == FORM_WRAPPER:
+            return self._wrapper3(thing, plan)
+        if plan.form == FORM_EXTERNAL:
+            return self._external3(thing, plan)
+        self._wary()
+        level = self._push(<PyObject *>thing, NULL, IN_SEALED)
+        alias, names, content, extra = members_of(thing, plan)
+        return self._sealed3(level, alias, names, content, extra)
+
+    cdef int _sealed3(self, Py_ssize_t level, str alias, tuple names, content, dict extra) except -1:
+        cdef int64_t index = self._write_traits(alias, names, extra is not None)
+        self._own(level, names)
+        return self._members3(level, content if type(content) is tuple else tuple(content), extra, index)
+
+    cdef int _typed3(self, thing) except -1:
+        """A TypedObject, by what it says of itself."""
+        cdef Py_ssize_t level = self._push(<PyObject *>thing, NULL, IN_SEALED)
+        cdef Py_ssize_t position = 0
+        cdef Py_ssize_t i = 0
+        cdef PyObject *key
+        cdef PyObject *item
+        cdef object alias, names, extra
+        cdef list content, keys
+        if type(thing) is TypedObject and thing.dynamic is False and type(thing.alias) is str:
+            # All its members are sealed, the usual case, and their names are text: the same without a detour.
+            names, content = thing.sealed, []
+            if names is None:
+                keys = []
+                while PyDict_Next(<PyObject *>thing, &position, &key, &item):
+                    if amf_type(key) != &PyUnicode_Type:
+                        break
+                    keys.append(<object>key)
+                    content.append(<object>item)
+                else:
+                    return self._sealed3(level, thing.alias, tuple(keys), content, None)
+            elif type(names) is tuple and len(names) == AMF_DICT_SIZE(<PyObject *>thing):
+                for name in names:
+                    if type(name) is not str:
+                        break
+                    item = PyDict_GetItemWithError(<PyObject *>thing, <PyObject *>name)
+                    if item == NULL:
+                        break
+                    content.append(<object>item)
+                else:
+                    if len(set(names)) == len(names):
+                        return self._sealed3(level, thing.alias, names, content, None)
+        self._wary()
+        alias, names, content_, extra = members_of(thing, None)
+        return self._sealed3(level, alias, names, content_, extra)
+
+    cdef int _wrapper3(self, thing, plan) except -1:
         """A Flex collection: an externalizable whose payload is one value."""
-        cdef object thing = <object>value
+        cdef Py_ssize_t level = self._push(<PyObject *>thing, NULL, IN_SOURCE)
         cdef object source
-        self._push(value, NULL, IN_SOURCE)
         self._external_traits(plan.alias_of(thing), getattr(thing, "__amf_dynamic__", False))
         source = thing.source
         self._charge(1)
-        self.frames[self.level].place = 0
-        self._value3(<PyObject *>source, NULL, 0, 0)
-        self.level -= 1
+        self.frames[level].place = 0
+        self._value3(<PyObject *>source, NULL, 0)
+        self.level = level - 1
         return 0
 
-    cdef int _external3(self, PyObject *value, plan) except -1:
+    cdef int _external3(self, thing, plan) except -1:
         """The payload of a class that writes itself."""
-        self._push(value, NULL, IN_LIST)
-        self._external_traits(plan.alias_of(<object>value), False)
+        cdef Py_ssize_t level = self._push(<PyObject *>thing, NULL, IN_LIST)
+        cdef object output
+        self._external_traits(plan.alias_of(thing), False)
         if self.external >= EXTERNAL_DEPTH:
             raise too_many_externals()
-        self.careful = True
+        self._wary()
         self.external += 1
+        output = DataOutput(self)
         try:
-            (<object>value).__writeamf__(DataOutput(self))
+            thing.__writeamf__(output)
             if self._broken is not None:  # the class caught it, but half a value has been written
                 raise self._broken
         finally:
+            output._encoder = CLOSED
             self.external -= 1
-        self.level -= 1
+        self.level = level - 1
         return 0
 
-    cdef int _container3(self, PyObject *value, int kind, payload) except -1:
+    cdef int _container3(self, thing, int kind, payload) except -1:
         """Containers that are met less often than lists, dicts and objects."""
-        cdef object thing = <object>value
-        cdef object content, others, pairs
-        cdef Py_ssize_t count, i
-        cdef unsigned char *p
+        cdef PyObject *value = <PyObject *>thing
+        cdef object content, others
+        cdef Py_ssize_t count, level
+        if kind == DICT:
+            return self._dict3(value, value)
+        if kind == LIST:
+            return self._list3(value, value)
         if kind == MAPPING:
-            self._push(value, NULL, IN_PAIRS)
-            self.level -= 1
-            self.careful = True
+            self._wary()
+            level = self._push(value, NULL, IN_PAIRS)
             content = mapped(thing, self.values)
-            self._hold(content)
-            return self._dict3(value, <PyObject *>content)
+            self._own(level, content)
+            self._dynamic_traits()
+            self._charge(len(content))
+            self._pairs3(<PyObject *>content, level, self._columns(level))
+            self._put(0x01)
+            return self._leave(level)
         if kind == ITERABLE:
             if self.level >= self._max_depth:
                 raise too_deep(self._max_depth)
             content = self._list_of(thing)
-            self._hold(content)
             return self._list3(value, <PyObject *>content)
         if kind == ARRAY or kind == VECTOR:
+            self._wary()
             if kind == VECTOR:
                 content = packed(thing)
-            elif _array_kind(thing) == "double" and self._doubles(value):
+            elif _array_kind(thing) == "double" and self._doubles(thing):
                 return 0
             else:
                 content = payload(thing)
@@ -1503,54 +1877,51 @@ cdef class Encoder:
                 self._put(kind == VECTOR and thing.fixed)
                 return self._raw(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
             if kind == ARRAY:
-                self.careful = True
-                self._hold(content)
                 return self._list3(value, <PyObject *>content)
+            level = self._push(value, NULL, IN_LIST)
             content = list.__getitem__(thing, slice(None))
             count = len(content)
-            self._push(value, NULL, IN_LIST)
             self._head3(0x10, count, "a Vector")
             self._put(1 if thing.fixed else 0)
             self._name3(alias_text(thing.alias))
             self._charge(count)
-            self._items3(<PyObject *>content, True, count, NULL, ALWAYS)
+            self._items3(<PyObject *>content, True, count, level, NULL, ALWAYS)
         elif kind == ECMA:
-            self._push(value, NULL, IN_LIST)
+            level = self._push(value, NULL, IN_LIST)
+            if type(thing) is not EcmaArray:
+                self._wary()
             content, others = split(thing)
-            self._hold(others)
+            self._own(level, others)
             self._head3(0x09, len(content), "an array")
             self._charge(len(content) + len(others))
-            columns = self._columns()
-            self.frames[self.level].mode = IN_PAIRS
-            self.frames[self.level].container = <PyObject *>others
-            self._pairs3(<PyObject *>others, columns)
+            self.frames[level].mode = IN_PAIRS
+            self._pairs3(<PyObject *>others, level, self._columns(level))
             self._put(0x01)
-            self.frames[self.level].mode = IN_LIST
-            self.frames[self.level].place = -1
-            self._items3(<PyObject *>content, True, len(content), columns, ALWAYS)
+            self.frames[level].mode = IN_LIST
+            self.frames[level].place = -1
+            self._items3(<PyObject *>content, True, len(content), level, self._columns(level), ALWAYS)
         elif kind == DICTIONARY:
-            self._push(value, NULL, IN_ENTRIES)
-            self.careful = True
+            level = self._push(value, NULL, IN_ENTRIES)
+            self._wary()
             content = entries(thing, self.values)
             count = len(content)
             self._head3(0x11, count >> 1, "a Dictionary")
             self._put(1 if thing.weak else 0)
             self._charge(count)
-            self._items3(<PyObject *>content, True, count, NULL, ALWAYS)
+            self._items3(<PyObject *>content, True, count, level, NULL, ALWAYS)
         else:
-            return self._rows3(value)
-        self.level -= 1
-        return 0
+            return self._rows3(thing)
+        return self._leave(level)
 
-    cdef bint _doubles(self, PyObject *value) except -1:
+    cdef bint _doubles(self, thing) except -1:
         """An array of native doubles, byte order changed on the way; False where it is not one in memory."""
         cdef Py_buffer view
         cdef Py_ssize_t count, i
         cdef unsigned char *p
-        cdef const uint64_t *items
+        cdef const char *items
         cdef uint64_t bits
         try:
-            PyObject_GetBuffer(<object>value, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
+            PyObject_GetBuffer(thing, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
         except (BufferError, ValueError, TypeError):
             return False
         try:
@@ -1562,58 +1933,58 @@ cdef class Encoder:
             p = self._room(1 + view.len)
             p[0] = 0
             p += 1
-            items = <const uint64_t *>view.buf
+            items = <const char *>view.buf
             for i in range(count):
-                bits = AMF_SWAP64(items[i])
+                bits = AMF_SWAP64(amf_load64(items + 8 * i))
                 memcpy(p + 8 * i, &bits, 8)
             self.p = p + view.len
         finally:
             PyBuffer_Release(&view)
         return True
 
-    cdef int _rows3(self, PyObject *value) except -1:
+    cdef int _rows3(self, thing) except -1:
         """A result set: an array of sealed objects, whose names stand on the wire once."""
-        cdef object thing = <object>value
-        cdef object rows, row, columns, alias, header
+        cdef Py_ssize_t level = self._push(<PyObject *>thing, NULL, IN_ROWS)
+        cdef object rows, row, header
+        cdef tuple columns
         cdef Py_ssize_t count, width, i
         cdef int64_t index = -1
-        cdef Column *places
-        cdef unsigned char *p
-        self._push(value, NULL, IN_ROWS)
+        cdef Column *places = NULL
+        cdef bint is_list
+        if type(thing) is not Rows:
+            self._wary()
         header, rows = rows_of(thing)
-        columns, alias = header.columns, header.alias
+        columns = header.columns
         width = len(columns)
         if type(rows) is not list and type(rows) is not tuple:
             rows = self._list_of(rows)
+        is_list = type(rows) is list  # a copy of our own
         count = len(rows)
         self._head3(0x09, count, "an array")
         self._put(0x01)
         self._charge(count * (1 + width))
-        self._hold(columns)
         for i in range(count):
-            if type(rows) is list:  # a copy of our own
-                row = <object>AMF_LIST_ITEM(<PyObject *>rows, i)
-            else:
-                row = <object>AMF_TUPLE_ITEM(<PyObject *>rows, i)
-            self.frames[self.level].place = i
+            row = <object>(AMF_LIST_ITEM(<PyObject *>rows, i) if is_list else AMF_TUPLE_ITEM(<PyObject *>rows, i))
+            self.frames[level].place = i
             if type(row) is not tuple or AMF_TUPLE_SIZE(<PyObject *>row) != width:
                 if type(row) is not list:
-                    self.careful = True
+                    self._wary()
                 row = row_of(row, columns)
             if self.level >= self._max_depth:
                 raise too_deep(self._max_depth)
             keep(&self.objects, NULL, False)
             self._push(NULL, <PyObject *>columns, IN_SEALED)
             if index < 0:
-                index = self._write_traits(alias, columns, False)
+                self._own(level + 1, columns)
+                index = self._write_traits(header.alias, columns, False)
+                places = self._columns(level + 1)
             else:
-                p = self._room(5)
-                p[0] = 0x0A
-                self.p = amf_put_u29(p + 1, <uint32_t>(index << 2 | 1))
-            places = self._columns()
-            self._items3(<PyObject *>row, False, width, places, -2 - index)
-            self.level -= 1
-        self.level -= 1
+                self._traits_reference(index)
+            self._items3(<PyObject *>row, False, width, level + 1, places, -2 - index)
+            if self.frames[level + 1].owned != NULL and i + 1 < count:
+                self._leave(level + 1)
+            self.level = level
+        self.level = level - 1
         return 0
 
     # --- AMF0 -----------------------------------------------------------------------------------------------------------
@@ -1621,87 +1992,123 @@ cdef class Encoder:
     cdef int _arguments(self, value, bint avmplus, bint counted) except -1:
         """The arguments of a call: a strict array whose items are written each on its own."""
         cdef object item, items = value[:]  # writing one argument may run code that changes the list
-        cdef Py_ssize_t i, count = len(items)
+        cdef Py_ssize_t i, level, count = len(items)
         self._charge(count)
         self._size0(0x0A, count)
         if counted:
-            insert_object(&self.slots, <PyObject *>value, <uint32_t>self.slots.count)
+            if find_object(&self.slots, <PyObject *>value) < 0 and self.slots.count < AMF0_SLOTS:
+                insert_object(&self.slots, <PyObject *>value, <uint32_t>self.slots.count)
             keep(&self.slots, <PyObject *>value, False)
-        self._push(NULL, NULL, IN_LIST)
+        level = self._push(NULL, NULL, IN_LIST)
         for i in range(count):
             item = items[i]
-            self.frames[self.level].place = i
-            self.base0 = self.level
+            self.frames[level].place = i
+            self.base0 = level
             self.repeated = 0
             if avmplus:
                 self._avmplus(item)
             else:
                 self._value0(<PyObject *>item)
-        self.level -= 1
+        self.level = level - 1
         return 0
 
     cdef int _avmplus(self, value) except -1:
         """A scalar in AMF0, anything else in AMF3 behind one `11`."""
         cdef int kind
         kind, payload = self._kinds.get(type(value)) or _kind_of(type(value), self._classes)
-        if 3 <= kind < BYTES:  # it travels as another value
-            self.careful = True
+        if INTEGER <= kind < BYTES:  # it travels as another value
+            self._wary()
             value = plain(value, kind, payload, self._classes, self._default, self._decimals)
             kind, payload = self._kinds.get(type(value)) or _kind_of(type(value), self._classes)
         if kind < BYTES:
             return self._value0(<PyObject *>value)
         self._put(0x11)
-        return self._value3(<PyObject *>value, NULL, 0, 0)
+        return self._value3(<PyObject *>value, NULL, 0)
 
-    cdef inline int _value0(self, PyObject *value) except -1:
-        """One AMF0 value with its marker: the common scalars here, the rest in `_other0`."""
+    cdef int _value0(self, PyObject *value) except -1:
+        """One AMF0 value with its marker that is no item or member of a loop below."""
+        cdef unsigned char *p = self._room(MARGIN)
         cdef PyTypeObject *cls = amf_type(value)
-        cdef int64_t number
-        cdef unsigned char *p
         if cls == &PyUnicode_Type:
-            return self._text0(value)
-        if cls == &PyLong_Type:
-            if amf_small_int(value, &number):
-                return self._double(0x00, <double>number)
-            return self._int0(value)
-        if cls == &PyFloat_Type:
-            return self._double(0x00, AMF_FLOAT(value))
-        if value == Py_None:
-            return self._put(0x05)
-        if value == Py_True or value == Py_False:
-            p = self._room(2)
-            p[0] = 0x01
-            p[1] = value == Py_True
-            self.p = p + 2
+            self.p = self._text0(p, value)
+            return 0
+        p = scalar0(p, value, cls)
+        if p != NULL:
+            self.p = p
+            return 0
+        return self._nested0(value, cls)
+
+    cdef int _nested0(self, PyObject *value, PyTypeObject *cls) except -1:
+        """A value that is no common scalar."""
+        cdef int again
+        if cls == &PyDict_Type:
+            again = self._met0(value)
+            if again >= 0:
+                self._dict0(value, value, 0x03, again)
+            return 0
+        if cls == &PyList_Type:
+            again = self._met0(value)
+            if again >= 0:
+                self._list0(value, value, again)
             return 0
         return self._other0(value, cls)
 
+    cdef inline int _met0(self, PyObject *value) except -2:
+        """Give an object the next slot (0; 1 for one that is written out again), or write a reference to it (-1)."""
+        if not amf_shared(value) and not self.careful:
+            keep(&self.slots, value, True)
+            return 0
+        return self._shared0(value)
+
+    cdef int _shared0(self, PyObject *value) except -2:
+        cdef unsigned char *p
+        cdef int64_t slot
+        if self.careful and self.slots.lazy:
+            hash_lazy_ones(&self.slots)
+        slot = find_object(&self.slots, value)
+        if slot < 0:
+            if self.slots.count < AMF0_SLOTS:
+                insert_object(&self.slots, value, <uint32_t>self.slots.count)
+            keep(&self.slots, value, False)
+            return 0
+        if self.repeated >= self.repeats or self._is_open(value):
+            p = self._room(MARGIN)
+            p[0] = 0x07
+            p[1] = <unsigned char>(slot >> 8)
+            p[2] = <unsigned char>slot
+            self.p = p + 3
+            return -1
+        self.careful = True  # what is in it is met a second time, though nobody else holds it
+        keep(&self.slots, value, False)
+        return 1
+
     cdef int _int0(self, PyObject *value) except -1:
+        cdef object held = <object>value
         cdef int overflow = 0
         cdef long long number = PyLong_AsLongLongAndOverflow(value, &overflow)
-        cdef object other
         if not overflow and -EXACT_INT <= number <= EXACT_INT:
             return self._double(0x00, <double>number)
-        other = big_int(<object>value, self._big_ints)
-        return self._value0(<PyObject *>other)
+        held = big_int(held, self._big_ints)
+        return self._value0(<PyObject *>held)
 
-    cdef inline int _text0(self, PyObject *text) except -1:
+    cdef inline unsigned char *_text0(self, unsigned char *p, PyObject *text) except NULL:
         """A string with its marker: 02 up to 65,535 bytes, else 0C (AMF0 specification, 2.4 and 2.14)."""
         cdef const char *data
         cdef Py_ssize_t size
-        cdef unsigned char *p
         if not amf_ascii(text, &data, &size):
+            self.p = p
             self._utf8(text, &data, &size)
-        if size > 0xFFFF:
-            self._size0(0x0C, size)
-            return self._raw(data, size)
-        p = self._room(3 + size)
+        if self.end - p < size + MARGIN or size > 0xFFFF:
+            p = self._more(p, size + MARGIN)
+            if size > 0xFFFF:
+                self._size0(0x0C, size)
+                amf_copy(self.p, data, size)
+                return self.p + size
         p[0] = 0x02
         p[1] = <unsigned char>(size >> 8)
         p[2] = <unsigned char>size
         amf_copy(p + 3, data, size)
-        self.p = p + 3 + size
-        return 0
+        return p + 3 + size
 
     cdef inline int _name0(self, PyObject *text, what) except -1:
         """A name behind its length in two bytes."""
@@ -1712,7 +2119,7 @@ cdef class Encoder:
             self._utf8(text, &data, &size)
         if size > AMF0_KEY_MAX:
             raise too_long_for_key(what, size)
-        p = self._room(2 + size)
+        p = self._room(MARGIN + size)
         p[0] = <unsigned char>(size >> 8)
         p[1] = <unsigned char>size
         amf_copy(p + 2, data, size)
@@ -1724,7 +2131,7 @@ cdef class Encoder:
         cdef unsigned char *p
         if <uint64_t>size > 0xFFFFFFFFu:
             raise too_long_for_amf0(size)
-        p = self._room(5)
+        p = self._room(MARGIN)
         p[0] = marker
         p[1] = <unsigned char>(size >> 24)
         p[2] = <unsigned char>(size >> 16)
@@ -1742,20 +2149,18 @@ cdef class Encoder:
         return False
 
     cdef int _other0(self, PyObject *value, PyTypeObject *cls) except -1:
-        """A value that is no common scalar."""
-        cdef int kind, form = FORM_MEMBERS
-        cdef int64_t slot
+        """A value of a type that is looked up, or that is met less often.  It is held: nothing else may hold it."""
+        cdef object thing = <object>value
+        cdef int kind, again, form = FORM_MEMBERS
         cdef object payload = None
         cdef object other
         cdef PyObject *entry
-        cdef bint again = False
-        cdef bint ran = False
         cdef unsigned char *p
         cdef double number
         cdef bytes data
-        if cls == &PyDict_Type:
-            kind = DICT
-        elif cls == &PyList_Type or cls == &PyTuple_Type:
+        if cls == &PyLong_Type:
+            return self._int0(value)
+        if cls == &PyTuple_Type:
             kind = LIST
         elif cls == DATETIME_TYPE:
             kind = DATETIME
@@ -1764,20 +2169,21 @@ cdef class Encoder:
             if entry != NULL:
                 other = <object>entry
             else:
-                other = _kind_of(<object><PyObject *>cls, self._classes)
-            kind = (<tuple>other)[0]
-            payload = (<tuple>other)[1]
+                self._wary()
+            other = _kind_of(type(thing), self._classes)
+            kind, payload = other
         if kind < BYTES:
             if kind == UNDEFINED:
                 return self._put(0x06)
-            self.careful = True
-            other = plain(<object>value, kind, payload, self._classes, self._default, self._decimals)
+            if kind >= NATURAL and not (kind == NATURAL and is_harmless(cls, thing, payload)):
+                self._wary()
+            other = plain(thing, kind, payload, self._classes, self._default, self._decimals)
             return self._value0(<PyObject *>other)
         if kind == DATETIME or kind == DATE:
-            number = date_milliseconds(value, kind, &ran)
-            if ran:
-                self.careful = True
-            p = self._room(11)
+            if not is_simple_date(value, kind):
+                self._wary_of_date(thing)
+            number = date_milliseconds(value, kind)
+            p = self._room(MARGIN)
             p[0] = 0x0B
             p = amf_put_double(p + 1, number)
             p[0] = p[1] = 0
@@ -1788,79 +2194,65 @@ cdef class Encoder:
         if kind == PLAN:
             form = payload.form
             if form == FORM_WRAPPER:
-                other = unwrapped(<object>value, self._classes)
+                other = unwrapped(thing, self._classes)
                 return self._value0(<PyObject *>other)
         if self.whole and (
             form == FORM_EXTERNAL
             or kind == BYTES
             or kind == ARRAY
             or kind == VECTOR
-            or kind == DICTIONARY and not is_object(<object>value)
+            or kind == DICTIONARY and not is_object(thing)
         ):
             raise NeedsAvmPlus()
         if form == FORM_EXTERNAL or kind == BYTES:
             self._put(0x11)
-            return self._other3(value, cls, NULL, 0, 0)
-        if cls == &PyTuple_Type and AMF_TUPLE_SIZE(value) == 0 or cls == &PyFrozenSet_Type and not <object>value:
+            return self._other3(value, cls, NULL, 0)
+        if cls == &PyTuple_Type and AMF_TUPLE_SIZE(value) == 0 or cls == &PyFrozenSet_Type and not thing:
             keep(&self.slots, value, False)
-        elif amf_shared(value) or self.careful:
-            if self.careful and self.slots.lazy:
-                hash_lazy_ones(&self.slots)
-            slot = find_object(&self.slots, value)
-            if slot >= 0:
-                again = True
-                if self.repeated >= self.repeats or self._is_open(value):
-                    p = self._room(3)
-                    p[0] = 0x07
-                    p[1] = <unsigned char>(slot >> 8)
-                    p[2] = <unsigned char>slot
-                    self.p = p + 3
-                    return 0
-            elif self.slots.count < AMF0_SLOTS:
-                insert_object(&self.slots, value, <uint32_t>self.slots.count)
-            keep(&self.slots, value, False)
+            again = 0
         else:
-            keep(&self.slots, value, True)
+            again = self._met0(value)
+            if again < 0:
+                return 0
         if kind == XML or kind == ELEMENT:
-            data = utf8(str.__str__(<object>value) if kind == XML else payload(<object>value))
+            if kind == ELEMENT:
+                self._wary()
+            data = utf8(str.__str__(thing) if kind == XML else payload(thing))
             self._size0(0x0F, PyBytes_GET_SIZE(data))
             self._raw(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
             self.repeated += again
             return 0
-        if kind == DICT:
-            return self._dict0(value, value, 0x03, again)
-        if kind == LIST:
-            return self._list0(value, value, again)
-        return self._container0(value, kind, payload, again)
+        return self._container0(thing, kind, payload, again)
 
-    cdef int _opened0(self, int64_t count, bint again) except -1:
+    cdef inline int _opened0(self, int64_t count, bint again) except -1:
         if again:
             self.repeated += 1 + count
         return self._charge(count)
 
-    cdef int _end0(self) except -1:
-        """The end of an object, and one container less."""
-        cdef unsigned char *p = self._room(3)
+    cdef inline int _end0(self) except -1:
+        """The end of an object."""
+        cdef unsigned char *p = self._room(MARGIN)
         p[0] = 0
         p[1] = 0
         p[2] = 0x09
         self.p = p + 3
-        self.level -= 1
         return 0
 
     cdef int _list0(self, PyObject *value, PyObject *items, bint again) except -1:
         """A list or tuple as a strict array (AMF0 specification, 2.12)."""
         cdef bint is_list = not isinstance(<object>items, tuple)
         cdef Py_ssize_t count = AMF_LIST_SIZE(items) if is_list else AMF_TUPLE_SIZE(items)
+        cdef Py_ssize_t level = self._push(value, NULL, IN_LIST)
         cdef Py_ssize_t i = 0
-        cdef Py_ssize_t level
         cdef PyObject *item
+        cdef PyTypeObject *cls
         cdef unsigned char *p
-        cdef unsigned char *last
-        self._push(value, NULL, IN_LIST)
-        level = self.level
+        cdef unsigned char *next
+        if is_list and items == value:
+            self.frames[level].live = value
         self._size0(0x0A, count)
         self._opened0(count, again)
+        p = self.p
         while i < count:
             if is_list:
                 if i >= AMF_LIST_SIZE(items):
@@ -1868,111 +2260,161 @@ cdef class Encoder:
                 item = AMF_LIST_ITEM(items, i)
             else:
                 item = AMF_TUPLE_ITEM(items, i)
-            self.frames[level].place = i
-            if amf_type(item) == &PyFloat_Type and is_list:
-                p = self._room(9)
-                last = self.end - 9
-                while True:  # nothing in here can run code of anybody's: the list stays as it is
-                    p[0] = 0x00
-                    p = amf_put_double(p + 1, AMF_FLOAT(item))
-                    i += 1
-                    if i >= count or i >= AMF_LIST_SIZE(items) or p > last:
-                        break
-                    item = AMF_LIST_ITEM(items, i)
-                    if amf_type(item) != &PyFloat_Type:
-                        break
-                self.p = p
-                continue
-            self._value0(item)
+            if self.end - p < MARGIN:
+                p = self._more(p, MARGIN)
+            cls = amf_type(item)
+            if cls == &PyUnicode_Type:
+                self.frames[level].place = i
+                p = self._text0(p, item)
+            else:
+                next = scalar0(p, item, cls)
+                if next != NULL:
+                    p = next
+                else:
+                    self.p = p
+                    self.frames[level].place = i
+                    self._nested0(item, cls)
+                    p = self.p
+                    if self.frames[level].copy != NULL:
+                        items = self.frames[level].copy
             i += 1
-        self.level -= 1
+        self.p = p
+        self._pop(level)
         return 0
 
-    cdef int _dict0(self, PyObject *value, PyObject *members, int marker, bint again) except -1:
+    cdef int _dict0(self, PyObject *value, PyObject *members, unsigned char marker, bint again) except -1:
         """A dict as an object (AMF0 specification, 2.5)."""
-        self._push(value, members, IN_PAIRS)
+        cdef Py_ssize_t level = self._push(value, members, IN_PAIRS)
+        if members == value:
+            self.frames[level].live = value
         self._put(marker)
         self._opened0(AMF_DICT_SIZE(members), again)
-        self._pairs0(members)
-        return self._end0()
+        self._pairs0(members, level)
+        self._end0()
+        self._pop(level)
+        return 0
 
-    cdef int _pairs0(self, PyObject *members) except -1:
+    cdef int _pairs0(self, PyObject *members, Py_ssize_t level) except -1:
+        """Names and values; the end is the caller's."""
         cdef Py_ssize_t count = AMF_DICT_SIZE(members)
         cdef Py_ssize_t position = 0
         cdef Py_ssize_t place = 0
-        cdef Py_ssize_t level = self.level
         cdef PyObject *key
         cdef PyObject *item
-        cdef object text, held
+        cdef PyTypeObject *cls
+        cdef const char *data
+        cdef Py_ssize_t size
+        cdef unsigned char *p = self.p
+        cdef unsigned char *next
+        cdef object held = None
         while PyDict_Next(members, &position, &key, &item):
-            self.frames[level].place = place
-            if amf_type(key) == &PyUnicode_Type:
-                self._name0(key, "a key")
-                self._value0(item)
+            if amf_type(key) == &PyUnicode_Type and amf_ascii(key, &data, &size) and size <= AMF0_KEY_MAX:
+                if self.end - p < size + 2 + MARGIN:
+                    p = self._more(p, size + 2 + MARGIN)
+                p[0] = <unsigned char>(size >> 8)
+                p[1] = <unsigned char>size
+                amf_copy(p + 2, data, size)
+                p += 2 + size
             else:
-                self.careful = True
-                held = <object>item
-                text = key_text(<object>key, <object>members)
-                self._name0(<PyObject *>text, "a key")
-                self._value0(<PyObject *>held)
+                held = <object>item  # the look-up of a key may run code of the user's, which may drop it
+                self.p = p
+                self.frames[level].place = place
+                self._key0(key, members)
+                p = self._room(MARGIN)
+                if self.frames[level].copy != members and self.frames[level].copy != NULL:
+                    members = self.frames[level].copy
+                    position = nth_position(members, place + 1)
+            cls = amf_type(item)
+            if cls == &PyUnicode_Type:
+                self.frames[level].place = place
+                p = self._text0(p, item)
+            else:
+                next = scalar0(p, item, cls)
+                if next != NULL:
+                    p = next
+                else:
+                    self.p = p
+                    self.frames[level].place = place
+                    self._nested0(item, cls)
+                    p = self.p
+                    if self.frames[level].copy != members and self.frames[level].copy != NULL:
+                        members = self.frames[level].copy
+                        position = nth_position(members, place + 1)
             place += 1
-            if AMF_DICT_SIZE(members) != count:
-                raise EncodeError("a dict changed its size while it was being encoded")
+            if AMF_DICT_SIZE(members) != count or place > count:
+                break
+        self.p = p
+        if place != count or AMF_DICT_SIZE(members) != count:
+            raise EncodeError("a dict changed while it was being encoded")
         return 0
 
-    cdef int _container0(self, PyObject *value, int kind, payload, bint again) except -1:
+    cdef int _key0(self, PyObject *key, PyObject *members) except -1:
+        cdef object name = <object>key
+        if type(name) is not str:
+            self._wary()
+            name = key_text(name, <object>members)
+        return self._name0(<PyObject *>name, "a key")
+
+    cdef int _container0(self, thing, int kind, payload, bint again) except -1:
         """Containers that are met less often than lists and dicts."""
-        cdef object thing = <object>value
+        cdef PyObject *value = <PyObject *>thing
+        cdef object alias, names, values, extra
         cdef object content
+        cdef Py_ssize_t level
+        if kind == DICT:
+            return self._dict0(value, value, 0x03, again)
+        if kind == LIST:
+            return self._list0(value, value, again)
         if self.level >= self._max_depth:
             raise too_deep(self._max_depth)
-        if kind == MAPPING or kind == DICTIONARY:
-            self.careful = True
-            content = mapped(thing, self.values) if kind == MAPPING else as_object(thing)
-            self._hold(content)
-            return self._dict0(value, <PyObject *>content, 0x03, again)
-        if kind == ECMA:
-            content = dict.copy(thing)
-            self._hold(content)
-            self._push(value, <PyObject *>content, IN_PAIRS)
-            self._size0(0x08, ecma_count(thing))
-            self._opened0(len(content), again)
-            self._pairs0(<PyObject *>content)
-            return self._end0()
+        if kind == ROWS:
+            return self._rows0(thing, again)
+        if kind == ITERABLE or kind == ARRAY or kind == VECTOR:
+            if kind == ITERABLE:
+                content = self._list_of(thing)
+            elif kind == ARRAY:
+                self._wary()
+                content = _array_items(thing)
+            else:
+                content = list.__getitem__(thing, slice(None))
+            return self._list0(value, <PyObject *>content, again)
+        level = self._push(value, NULL, IN_PAIRS)
         if kind == TYPED or kind == PLAN:
             if payload is None or payload.attributes is None:
-                self.careful = True
+                self._wary()
             alias, names, values, extra = members_of(thing, payload)
             content = dict(zip(names, values, strict=True))
             if extra:
                 content.update(extra)
-            self._hold(content)
-            if not alias:
-                return self._dict0(value, <PyObject *>content, 0x03, again)
-            self._push(value, <PyObject *>content, IN_PAIRS)
-            self._put(0x10)
-            self._name0(<PyObject *>alias, "an alias")
-            self._opened0(len(content), again)
-            self._pairs0(<PyObject *>content)
-            return self._end0()
-        if kind == ROWS:
-            return self._rows0(value, again)
-        if kind == ITERABLE:
-            content = self._list_of(thing)
-        elif kind == ARRAY:
-            self.careful = True
-            content = _array_items(thing)
+            self._own(level, content)
+            if alias:
+                self._put(0x10)
+                self._name0(<PyObject *>alias, "an alias")
+            else:
+                self._put(0x03)
+        elif kind == ECMA:
+            content = dict.copy(thing)
+            self._own(level, content)
+            self._size0(0x08, ecma_count(thing))
         else:
-            content = list.__getitem__(thing, slice(None))
-        self._hold(content)
-        return self._list0(value, <PyObject *>content, again)
+            self._wary()
+            content = mapped(thing, self.values) if kind == MAPPING else as_object(thing)
+            self._own(level, content)
+            self._put(0x03)
+        self._opened0(len(content), again)
+        self._pairs0(<PyObject *>content, level)
+        self._end0()
+        return self._leave(level)
 
-    cdef int _rows0(self, PyObject *value, bint again) except -1:
+    cdef int _rows0(self, thing, bint again) except -1:
         """A result set: a strict array of objects."""
-        cdef object thing = <object>value
-        cdef object rows, row, columns, alias, header
+        cdef Py_ssize_t level = self._push(<PyObject *>thing, NULL, IN_ROWS)
+        cdef object rows, row, header
+        cdef tuple columns
+        cdef str alias
         cdef Py_ssize_t count, width, i, j
-        self._push(value, NULL, IN_ROWS)
+        if type(thing) is not Rows:
+            self._wary()
         header, rows = rows_of(thing)
         columns, alias = header.columns, header.alias
         width = len(columns)
@@ -1981,29 +2423,30 @@ cdef class Encoder:
         count = len(rows)
         self._size0(0x0A, count)
         self._opened0(count * (1 + width), again)
-        self._hold(columns)
         for i in range(count):
             row = rows[i]
-            self.frames[self.level].place = i
+            self.frames[level].place = i
             if type(row) is not tuple or AMF_TUPLE_SIZE(<PyObject *>row) != width:
                 if type(row) is not list:
-                    self.careful = True
+                    self._wary()
                 row = row_of(row, columns)
             if self.level >= self._max_depth:
                 raise too_deep(self._max_depth)
             keep(&self.slots, NULL, False)
-            self._push(NULL, <PyObject *>columns, IN_SEALED)
+            self._push(NULL, NULL, IN_SEALED)
+            self._own(level + 1, columns)
             if alias:
                 self._put(0x10)
                 self._name0(<PyObject *>alias, "an alias")
             else:
                 self._put(0x03)
             for j in range(width):
-                self.frames[self.level].place = j
+                self.frames[level + 1].place = j
                 self._name0(AMF_TUPLE_ITEM(<PyObject *>columns, j), "a key")
                 self._value0(AMF_TUPLE_ITEM(<PyObject *>row, j))
             self._end0()
-        self.level -= 1
+            self._leave(level + 1)
+        self.level = level - 1
         return 0
 
 

@@ -17,16 +17,16 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
-from . import kinds as k
 from ._rare import (
+    CLOSED,
     ENTRIES,
     KNOWN,
     LISTED,
     PAIRED,
     ROOT,
-    ROWS,
     SEALED,
     SOURCE,
+    TABLE,
     NeedsAvmPlus,
     alias_text,
     as_object,
@@ -83,6 +83,30 @@ from ._wire import (
 from .classes import ClassRegistry, default_registry
 from .dataio import DataOutput
 from .errors import EncodeError
+from .kinds import (
+    ARRAY,
+    BYTES,
+    DATE,
+    DATETIME,
+    DICT,
+    DICTIONARY,
+    ECMA,
+    ELEMENT,
+    INTEGER,
+    INVALID_DATE,
+    ITERABLE,
+    LIST,
+    MAPPING,
+    PLAN,
+    ROWS,
+    TYPED,
+    UNDEFINED,
+    UNKNOWN,
+    VECTOR,
+    XML,
+    array_items,
+    kind_of,
+)
 from .plans import EXTERNAL, WRAPPER
 
 LAST_PLACE: Final = COLUMN_PLACES - 1
@@ -113,9 +137,9 @@ STRING_REFERENCES: Final = [b"\x06" + u29(n << 1) for n in range(SMALL)]
 U29_ODD: Final = [u29(n << 1 | 1) for n in range(SMALL)]
 U29_EVEN: Final = [u29(n << 1) for n in range(SMALL)]
 REFERENCE_MARKERS: Final = {
-    k.BYTES: b"\x0c", k.DATETIME: b"\x08", k.DATE: b"\x08", k.ELEMENT: b"\x0b", k.LIST: b"\x09", k.ITERABLE: b"\x09",
-    k.DICT: b"\x0a", k.MAPPING: b"\x0a", k.ECMA: b"\x09", k.TYPED: b"\x0a", k.PLAN: b"\x0a", k.DICTIONARY: b"\x11",
-    k.ROWS: b"\x09",
+    BYTES: b"\x0c", DATETIME: b"\x08", DATE: b"\x08", ELEMENT: b"\x0b", LIST: b"\x09", ITERABLE: b"\x09",
+    DICT: b"\x0a", MAPPING: b"\x0a", ECMA: b"\x09", TYPED: b"\x0a", PLAN: b"\x0a", DICTIONARY: b"\x11",
+    ROWS: b"\x09",
 }  # fmt: skip
 
 
@@ -349,11 +373,13 @@ class Encoder:
             raise too_many_externals()
         outer, self._depth = self._depth, depth
         self._external += 1
+        output = DataOutput(self)
         try:
-            value.__writeamf__(DataOutput(self))
+            value.__writeamf__(output)
             if self._broken is not None:  # the class caught it, but half a value has been written
                 raise self._broken
         finally:
+            output._encoder = CLOSED
             self._depth = outer
             self._external -= 1
 
@@ -372,6 +398,8 @@ class Encoder:
         objects = self._objects
         kept = self._kept
         shapes = self._shapes
+        all_columns = self._columns
+        max_depth = self._max_depth
         classes = self._classes
         kinds = classes.kinds
         pack = MARKED.pack
@@ -405,16 +433,17 @@ class Encoder:
                             else:
                                 append(U29_EVEN[index] if index < SMALL else u29(index << 1))
                                 tag = index
-                        elif mode == ROWS:
+                        elif mode == TABLE:
                             content = row_of(value, container.columns)
-                            if depth >= self._max_depth:
+                            if depth >= max_depth:
                                 raise too_deep(self._max_depth)
                             kept.append(None)
                             stack.append((items, mode, place, container, tag, columns, end, depth))
                             depth += 1
-                            tag = -2 - self._write_traits(container.alias, container.columns, False)
-                            columns = self._columns_at(depth)
-                            items, mode, place, container = iter(content), SEALED, -1, container.columns
+                            alias, names = container.alias, container.columns
+                            items, mode, place, container = iter(content), SEALED, -1, names
+                            tag = -2 - self._write_traits(alias, names, False)
+                            columns = all_columns.get(depth) or self._columns_at(depth)
                             break
                     cls = type(value)
                     while True:  # left at once, but a value that travels as another comes round again
@@ -422,31 +451,33 @@ class Encoder:
                             if not value:
                                 append(b"\x06\x01")
                                 break
-                            index = None
+                            looking = True
                             if columns is None:
-                                looked_up = True
+                                index = strings.get(value)
                             else:
                                 column = columns[place if place < LAST_PLACE else LAST_PLACE]
                                 if column[0] != tag:
                                     column[:] = tag, 0, 0, True
-                                looked_up = column[3]
-                            if looked_up:
-                                index = strings.get(value)
-                                if columns is not None:
+                                looking, index = column[3], None
+                                if looking:
+                                    index = strings.get(value)
                                     column[1] += 1
                                     if index is not None:
                                         column[2] += 1
                                     if column[1] == COLUMN_SAMPLE:
                                         column[3] = column[2] * COLUMN_WORTH >= COLUMN_SAMPLE
                                         column[1] = column[2] = 0
-                                if index is not None:
-                                    append(STRING_REFERENCES[index] if index < SMALL else b"\x06" + u29(index << 1))
-                                    break
-                            data = to_utf8(value)
+                            if index is not None:
+                                append(STRING_REFERENCES[index] if index < SMALL else b"\x06" + u29(index << 1))
+                                break
+                            try:
+                                data = value.encode()
+                            except UnicodeEncodeError:
+                                data = utf8(value)
                             size = len(data)
                             append(STRING_HEADS[size] if size < SMALL else b"\x06" + length(size, "text"))
                             append(data)
-                            if looked_up:
+                            if looking:
                                 strings[value] = len(strings) + self._unlisted
                             else:
                                 self._unlisted += 1
@@ -472,9 +503,9 @@ class Encoder:
                         if cls is bool:
                             append(b"\x03" if value else b"\x02")
                             break
-                        kind, payload = kinds.get(cls) or k.kind_of(cls, classes)
-                        if kind < k.BYTES:
-                            if kind == k.UNDEFINED:
+                        kind, payload = kinds.get(cls) or kind_of(cls, classes)
+                        if kind < BYTES:
+                            if kind == UNDEFINED:
                                 append(b"\x00")
                                 break
                             value = plain(value, kind, payload, self._classes, self._default, self._decimals)
@@ -488,44 +519,44 @@ class Encoder:
                         slot = len(kept)
                         if slot << 1 > U29_MAX:
                             raise too_many_objects()
-                        if len(value) >= SHARED_FROM[cls] if cls in SHARED_FROM else kind != k.INVALID_DATE:
+                        if len(value) >= SHARED_FROM[cls] if cls in SHARED_FROM else kind != INVALID_DATE:
                             objects[identity] = slot
                         kept.append(value)
-                        if kind < k.ARRAY:
-                            if kind == k.BYTES:
+                        if kind < ARRAY:
+                            if kind == BYTES:
                                 data = value if cls is bytes else memoryview(value).tobytes()
                                 append(b"\x0c" + length(len(data), "bytes"))
                                 append(data)
-                            elif kind == k.INVALID_DATE:
+                            elif kind == INVALID_DATE:
                                 append(b"\x08\x01\x7f\xf8\x00\x00\x00\x00\x00\x00")
-                            elif kind == k.XML or kind == k.ELEMENT:
-                                data = to_utf8(str.__str__(value) if kind == k.XML else payload(value))
-                                append(b"\x07" if kind == k.XML and value.legacy else b"\x0b")
+                            elif kind == XML or kind == ELEMENT:
+                                data = to_utf8(str.__str__(value) if kind == XML else payload(value))
+                                append(b"\x07" if kind == XML and value.legacy else b"\x0b")
                                 append(length(len(data), "XML"))
                                 append(data)
                             else:
                                 append(b"\x08\x01" + DOUBLE.pack(milliseconds(value, kind)))
                             break
-                        if kind <= k.VECTOR:
-                            numbers: Any = payload(value) if kind == k.ARRAY else packed(value)
+                        if kind <= VECTOR:
+                            numbers: Any = payload(value) if kind == ARRAY else packed(value)
                             if type(numbers) is tuple:
                                 form, count, data = numbers
                                 self._values -= count
                                 if self._values < 0:
                                     raise too_many(self._max_values)
                                 append(bytes((VECTOR_MARKERS[form],)) + length(count, "a Vector"))
-                                append(b"\x01" if kind == k.VECTOR and value.fixed else b"\x00")
+                                append(b"\x01" if kind == VECTOR and value.fixed else b"\x00")
                                 append(data)
                                 break
                         # A container.  Its frame is set up here; the outer loop goes on with what is in it.
-                        if depth >= self._max_depth:
+                        if depth >= max_depth:
                             raise too_deep(self._max_depth)
                         stack.append((items, mode, place, container, tag, columns, end, depth))
                         depth += 1
                         mode, place, container, tag, end = LISTED, -1, None, -1, b""
-                        columns = self._columns_at(depth)
-                        if kind == k.DICT or kind == k.MAPPING:
-                            container = dict.copy(value) if kind == k.DICT else mapped(value, self._values)
+                        columns = all_columns.get(depth) or self._columns_at(depth)
+                        if kind == DICT or kind == MAPPING:
+                            container = dict.copy(value) if kind == DICT else mapped(value, self._values)
                             count = len(container)
                             append(self._dynamic_object or self._first_dynamic_object())
                             end = b"\x01"
@@ -536,30 +567,30 @@ class Encoder:
                             elif shape is None:
                                 shape = shapes[keys] = self._shape(keys)
                             if type(shape) is tuple:
-                                items, mode = zip(*shape, container.values(), strict=True), KNOWN
+                                items, mode = zip(shape[0], shape[1], container.values()), KNOWN
                             else:
                                 items, mode = iter(container.items()), PAIRED
-                        elif kind == k.LIST or kind == k.ITERABLE or kind == k.ARRAY:
+                        elif kind == LIST or kind == ITERABLE or kind == ARRAY:
                             content = (
                                 numbers
-                                if kind == k.ARRAY
+                                if kind == ARRAY
                                 else self._listed(value)
-                                if kind == k.ITERABLE
+                                if kind == ITERABLE
                                 else _snapshot(value)
                             )
                             count = len(content)
                             append(b"\x09" + length(count, "an array") + b"\x01")
                             items = iter(content)
-                        elif kind == k.PLAN and payload.form == WRAPPER:
+                        elif kind == PLAN and payload.form == WRAPPER:
                             self._write_external_traits(
                                 payload.alias_of(value), getattr(value, "__amf_dynamic__", False)
                             )
                             items, mode, columns, count = iter((value.source,)), SOURCE, None, 1
-                        elif kind == k.PLAN and payload.form == EXTERNAL:
+                        elif kind == PLAN and payload.form == EXTERNAL:
                             self._write_external_traits(payload.alias_of(value), False)
                             self._write_external(value, depth)
                             items, count = iter(()), 0
-                        elif kind == k.PLAN or kind == k.TYPED:
+                        elif kind == PLAN or kind == TYPED:
                             alias, names, content, extra = members_of(value, payload)
                             count = len(names)
                             tag = -2 - self._write_traits(alias, names, extra is not None)
@@ -567,19 +598,19 @@ class Encoder:
                                 count += len(extra)
                                 stack.append((iter(extra.items()), PAIRED, -1, extra, 0, columns, b"\x01", depth))
                             items, mode, container = iter(content), SEALED, names
-                        elif kind == k.ECMA:
+                        elif kind == ECMA:
                             content, container = split(value)
                             count = len(content) + len(container)
                             append(b"\x09" + length(len(content), "an array"))
                             stack.append((iter(content), LISTED, -1, None, -1, columns, b"", depth))
                             items, mode, end = iter(container.items()), PAIRED, b"\x01"
-                        elif kind == k.VECTOR:
+                        elif kind == VECTOR:
                             content = list.__getitem__(value, ALL)
                             count = len(content)
                             append(b"\x10" + length(count, "a Vector") + (b"\x01" if value.fixed else b"\x00"))
                             self._write_string(alias_text(value.alias))
                             items, columns = iter(content), None
-                        elif kind == k.DICTIONARY:
+                        elif kind == DICTIONARY:
                             content = entries(value, self._values)
                             count = len(content)
                             append(b"\x11" + length(count >> 1, "a Dictionary") + (b"\x01" if value.weak else b"\x00"))
@@ -590,7 +621,7 @@ class Encoder:
                                 content = self._listed(content)
                             count = len(content) * (1 + len(container.columns))
                             append(b"\x09" + length(len(content), "an array") + b"\x01")
-                            items, mode = iter(content), ROWS
+                            items, mode = iter(content), TABLE
                         self._values -= count
                         if self._values < 0:
                             raise too_many(self._max_values)
@@ -645,7 +676,8 @@ class Encoder:
             raise too_many(self._max_values)
         self._out.append(b"\x0a" + len(items).to_bytes(4, "big"))
         if counted:
-            self._slots[id(value)] = len(self._kept0)
+            if len(self._kept0) < AMF0_SLOTS:
+                self._slots.setdefault(id(value), len(self._kept0))
             self._kept0.append(value)
         for index, item in enumerate(items):
             try:
@@ -659,11 +691,11 @@ class Encoder:
 
     def _write_avmplus(self, value: Any, depth: int) -> None:
         """A scalar in AMF0, anything else in AMF3 behind one `11`."""
-        kind, payload = self._classes.kinds.get(type(value)) or k.kind_of(type(value), self._classes)
-        if k.INTEGER <= kind <= k.UNKNOWN:
+        kind, payload = self._classes.kinds.get(type(value)) or kind_of(type(value), self._classes)
+        if INTEGER <= kind <= UNKNOWN:
             value = plain(value, kind, payload, self._classes, self._default, self._decimals)
-            kind, payload = self._classes.kinds.get(type(value)) or k.kind_of(type(value), self._classes)
-        if kind < k.BYTES:
+            kind, payload = self._classes.kinds.get(type(value)) or kind_of(type(value), self._classes)
+        if kind < BYTES:
             self._write0(value, depth)
         else:
             self._out.append(b"\x11")
@@ -698,26 +730,25 @@ class Encoder:
                             if head is None:
                                 head = heads[key] = self._text16(key, "a key")
                             append(head)
-                        elif mode == ROWS:
+                        elif mode == TABLE:
                             content = row_of(value, container.columns)
                             if depth >= self._max_depth:
                                 raise too_deep(self._max_depth)
                             kept.append(None)
                             stack.append((items, mode, place, container, end, depth, identity))
                             depth += 1
-                            append(b"\x10" + self._text16(container.alias, "an alias") if container.alias else b"\x03")
-                            items, mode, place, container = (
-                                zip(container.columns, content, strict=True),
-                                PAIRED,
-                                -1,
-                                container.columns,
-                            )
+                            alias, names = container.alias, container.columns
+                            items, mode, place, container = zip(names, content, strict=True), PAIRED, -1, names
                             end, identity = b"\x00\x00\x09", 0
+                            append(b"\x10" + self._text16(alias, "an alias") if alias else b"\x03")
                             break
                     cls = type(value)
                     while True:  # left at once, but a value that travels as another comes round again
                         if cls is str:
-                            data = to_utf8(value)
+                            try:
+                                data = value.encode()
+                            except UnicodeEncodeError:
+                                data = utf8(value)
                             size = len(data)
                             if size <= 0xFFFF:
                                 append(b"\x02" + size.to_bytes(2, "big"))
@@ -741,33 +772,33 @@ class Encoder:
                         if cls is bool:
                             append(b"\x01\x01" if value else b"\x01\x00")
                             break
-                        kind, payload = kinds.get(cls) or k.kind_of(cls, classes)
-                        if kind < k.BYTES:
-                            if kind == k.UNDEFINED:
+                        kind, payload = kinds.get(cls) or kind_of(cls, classes)
+                        if kind < BYTES:
+                            if kind == UNDEFINED:
                                 append(b"\x06")
                                 break
                             value = plain(value, kind, payload, self._classes, self._default, self._decimals)
                             cls = type(value)
                             continue
-                        if kind == k.DATETIME or kind == k.DATE:
+                        if kind == DATETIME or kind == DATE:
                             append(b"\x0b" + DOUBLE.pack(milliseconds(value, kind)) + b"\x00\x00")
                             break
-                        if kind == k.INVALID_DATE:
+                        if kind == INVALID_DATE:
                             append(b"\x0b\x7f\xf8\x00\x00\x00\x00\x00\x00\x00\x00")
                             break
-                        if kind == k.PLAN and payload.form == WRAPPER:
+                        if kind == PLAN and payload.form == WRAPPER:
                             value = unwrapped(value, classes)
                             cls = type(value)
                             continue
                         if self._whole and (
                             kind in AVMPLUS_ALONE
-                            or kind == k.PLAN
+                            or kind == PLAN
                             and payload.form == EXTERNAL
-                            or kind == k.DICTIONARY
+                            or kind == DICTIONARY
                             and not is_object(value)
                         ):
                             raise NeedsAvmPlus
-                        if kind == k.BYTES or kind == k.PLAN and payload.form == EXTERNAL:
+                        if kind == BYTES or kind == PLAN and payload.form == EXTERNAL:
                             append(b"\x11")
                             self._write3(value, depth)
                             break
@@ -779,8 +810,8 @@ class Encoder:
                         if not again and len(kept) < AMF0_SLOTS and (cls not in SHARED_FROM or value):
                             slots[id(value)] = len(kept)
                         kept.append(value)
-                        if kind == k.XML or kind == k.ELEMENT:
-                            data = to_utf8(str.__str__(value) if kind == k.XML else payload(value))
+                        if kind == XML or kind == ELEMENT:
+                            data = to_utf8(str.__str__(value) if kind == XML else payload(value))
                             append(b"\x0f" + self._size32(len(data)))
                             append(data)
                             repeated += again
@@ -791,38 +822,38 @@ class Encoder:
                         depth += 1
                         mode, place, container, end, identity = PAIRED, -1, None, b"\x00\x00\x09", id(value)
                         opened.add(identity)
-                        if kind == k.DICT or kind == k.MAPPING or kind == k.DICTIONARY:
-                            if kind == k.DICTIONARY:
+                        if kind == DICT or kind == MAPPING or kind == DICTIONARY:
+                            if kind == DICTIONARY:
                                 container = as_object(value)
                             else:
-                                container = dict.copy(value) if kind == k.DICT else mapped(value, self._values)
+                                container = dict.copy(value) if kind == DICT else mapped(value, self._values)
                             count = len(container)
                             append(b"\x03")
                             items = iter(container.items())
-                        elif kind == k.ECMA:
+                        elif kind == ECMA:
                             container = dict.copy(value)
                             count = len(container)
                             append(b"\x08" + ecma_count(value).to_bytes(4, "big"))
                             items = iter(container.items())
-                        elif kind == k.TYPED or kind == k.PLAN:
+                        elif kind == TYPED or kind == PLAN:
                             alias, names, content, extra = members_of(value, payload)
                             container = dict(zip(names, content, strict=True))
                             container.update(extra or ())
                             count = len(container)
                             append(b"\x10" + self._text16(alias, "an alias") if alias else b"\x03")
                             items = iter(container.items())
-                        elif kind == k.ROWS:
+                        elif kind == ROWS:
                             container, content = rows_of(value)
                             if type(content) is not list and type(content) is not tuple:
                                 content = self._listed(content)
                             count = len(content) * (1 + len(container.columns))
                             append(b"\x0a" + self._size32(len(content)))
-                            items, mode, end = iter(content), ROWS, b""
+                            items, mode, end = iter(content), TABLE, b""
                         else:
-                            if kind == k.ITERABLE:
+                            if kind == ITERABLE:
                                 content = self._listed(value)
-                            elif kind == k.ARRAY:
-                                content = k.array_items(value)
+                            elif kind == ARRAY:
+                                content = array_items(value)
                             else:
                                 content = _snapshot(value)
                             count = len(content)
@@ -861,7 +892,7 @@ class Encoder:
         return size.to_bytes(4, "big")
 
 
-AVMPLUS_ALONE: Final = frozenset((k.BYTES, k.VECTOR, k.ARRAY))
+AVMPLUS_ALONE: Final = frozenset((BYTES, VECTOR, ARRAY))
 
 
 def _snapshot(value: Any) -> Any:

@@ -23,10 +23,23 @@ YEAR_10000: Final = 253_402_300_800_000_000  # microseconds
 LAST_MOMENT: Final = YEAR_10000 - 31  # what a double tells from it: datetime.max must not become year 10000 by rounding
 CONVERSIONS: Final = 32  # how often a value may turn into another before it is plain
 
-ROOT, LISTED, SEALED, PAIRED, KNOWN, ENTRIES, SOURCE, ROWS = range(8)
+ROOT, LISTED, SEALED, PAIRED, KNOWN, ENTRIES, SOURCE, TABLE = range(8)
 """How a container's items are read, and how its places are named:
 the value itself; items [n]; members by the names in the traits; (key, value) pairs; (written key, tag, value) triples;
 keys and values in turn; the one value of a wrapper; rows of a result set."""
+
+
+class Closed:
+    """In place of the encoder, in a DataOutput whose time is over."""
+
+    def put(self, data: bytes) -> None:
+        raise not_at_work()
+
+    def write_object(self, value: Any) -> None:
+        raise not_at_work()
+
+
+CLOSED: Final = Closed()
 
 
 class NeedsAvmPlus(Exception):
@@ -295,7 +308,7 @@ def step(mode: int, place: int, container: Any) -> str:
     """What one open container adds to the path of an error; nothing while it is at no place yet."""
     if place < 0 or mode == ROOT:
         return ""
-    if mode == LISTED or mode == ROWS:
+    if mode == LISTED or mode == TABLE:
         return f"[{place}]"
     if mode == SOURCE:
         return ".source"

@@ -27,7 +27,7 @@ from .pipeline import Call
 def find(call: Call) -> None:
     """Set `call.method` to what the target stands for."""
     services = call.gateway.services
-    method = services.methods.get(call.target) or services.find(call.target)
+    method = services.methods.get(call.target) or services.find(call.target) or services.missing(call.target)
     if method is None:
         raise Fault("Server.ResourceNotFound", f"there is no method '{printable(call.target, 200)}' here")
     call.method = method

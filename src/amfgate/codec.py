@@ -18,7 +18,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from . import _decoder_py, _encoder_py
 from ._wire import Limits
 from .classes import ClassRegistry
 from .errors import DecodeError
@@ -36,21 +35,27 @@ def _choose(setting: str) -> tuple[str, str, Any, Any]:
     if setting not in ("auto", "require", "off"):
         raise ImportError(f"AMFGATE_EXTENSIONS is auto, require or off, not {setting!r}")
     if setting == "off":
-        return "python", "switched off by AMFGATE_EXTENSIONS=off", _encoder_py.Encoder, _decoder_py.Decoder
+        return "python", "switched off by AMFGATE_EXTENSIONS=off", *_python_twins()
     try:
         encoder = importlib.import_module("amfgate._encoder")
         decoder = importlib.import_module("amfgate._decoder")
     except ModuleNotFoundError as error:
         if setting == "require" or error.name not in ("amfgate._encoder", "amfgate._decoder"):
             raise
-        return "python", "no compiled extension is installed", _encoder_py.Encoder, _decoder_py.Decoder
+        return "python", "no compiled extension is installed", *_python_twins()
     except ImportError as error:
         if setting == "require":
             raise
         why = f"the compiled extension does not load: {error}"
         warnings.warn(f"amfgate runs in Python: {why}", RuntimeWarning, stacklevel=2)
-        return "python", why, _encoder_py.Encoder, _decoder_py.Decoder
+        return "python", why, *_python_twins()
     return "cython", f"loaded from {encoder.__file__}", encoder.Encoder, decoder.Decoder
+
+
+def _python_twins() -> tuple[Any, Any]:
+    encoder = importlib.import_module("amfgate._encoder_py")
+    decoder = importlib.import_module("amfgate._decoder_py")
+    return encoder.Encoder, decoder.Decoder
 
 
 def bind(encoder_class: Any, decoder_class: Any) -> tuple[Callable[..., bytes], Callable[..., Any]]:

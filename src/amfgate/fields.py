@@ -9,10 +9,11 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar, get_origin
 
 
-def fields_of(cls: type[Any]) -> tuple[str, ...] | None:
+def fields_of(cls: Any) -> tuple[str, ...] | None:
     """The fields of a dataclass, attrs class, pydantic model, msgspec struct or named tuple; None for others."""
     if "__dataclass_fields__" in cls.__dict__ or dataclasses.is_dataclass(cls):
         return tuple(field.name for field in dataclasses.fields(cls))
@@ -54,7 +55,7 @@ def _is_class_variable(annotation: Any) -> bool:
     return annotation is ClassVar or get_origin(annotation) is ClassVar
 
 
-def defaults_of(cls: type[Any], fields: tuple[str, ...]) -> dict[str, Callable[[], Any]]:
+def defaults_of(cls: Any, fields: tuple[str, ...]) -> dict[str, Callable[[], Any]]:
     """field -> a function that makes its default; a field that has none gets None."""
     found: dict[str, Callable[[], Any]] = {}
     if dataclasses.is_dataclass(cls):
@@ -81,7 +82,7 @@ def defaults_of(cls: type[Any], fields: tuple[str, ...]) -> dict[str, Callable[[
     elif hasattr(cls, "__pydantic_fields__"):
         for name, info in cls.__pydantic_fields__.items():
             if not info.is_required():
-                found[name] = lambda info=info: info.get_default(call_default_factory=True)
+                found[name] = partial(info.get_default, call_default_factory=True)
     elif issubclass(cls, tuple):
         for name, value in getattr(cls, "_field_defaults", {}).items():
             found[name] = _constant(value)

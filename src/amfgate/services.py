@@ -20,6 +20,7 @@ from .log import logger
 T = TypeVar("T")
 
 SERVICE: Final = "__amfgate_service__"
+EVERYTHING: Final = "*"  # the name of the service that is asked about every unknown target
 REQUIRES: Final = "__amfgate_requires__"
 
 _FUNCTIONS: Final = (
@@ -191,6 +192,13 @@ class ServiceRegistry:
     A target is the name of a service and of a method, with dots or slashes: `catalog.page`, `catalog/page`.  Names may
     be nested (`com.shop.catalog`); where two services could be meant, the longer name is.  `targets` gives other names
     to targets (`{"Old.getScores": "scores.top"}`); `case_insensitive` finds `CATALOG.Page` too, as PHP did.
+
+    An object whose class defines `__missing__(self, call)` answers the unknown targets that begin with its name; the
+    one named `*`, which may be a function of the call too, answers all other unknown targets.  It gets the Call, with
+    the target and the arguments as they came, and its result or Fault is the answer.  Of the object named `*` nothing
+    else can be called.
+
+        ServiceRegistry({"scores": Scores(), "*": Keeper()})
     """
 
     def __init__(
@@ -234,6 +242,20 @@ class ServiceRegistry:
                 method = self._folded.get(target.casefold())
         return method
 
+    def missing(self, target: str) -> Method | None:
+        """Who answers for a target that `find` does not know: see `__missing__` above; None for nobody."""
+        missing = self._missing
+        if not missing:
+            return None
+        name = target.replace("/", ".")
+        if self.case_insensitive:
+            name = name.casefold()
+        while name:
+            name = name.rpartition(".")[0]
+            if name in missing:
+                return missing[name]
+        return missing.get(EVERYTHING)
+
     def knows(self, name: str) -> bool:
         """Is there a service, or a group of functions, of this name?"""
         name = name.replace("/", ".")
@@ -261,8 +283,16 @@ class ServiceRegistry:
         return f"ServiceRegistry([{', '.join(map(repr, sorted(self._services)))}])"
 
     def _put(self, name: str, thing: Any) -> None:
-        check_name(name)
-        name = _canonical(name)
+        if name in ("", EVERYTHING) and missing_method(EVERYTHING, thing) is not None:
+            name = EVERYTHING
+        elif name == EVERYTHING:
+            raise TypeError(
+                f"the service {EVERYTHING!r} is asked about every unknown target: it is a function of the call, or an "
+                f"object whose class defines __missing__(self, call); found {thing!r}"
+            )
+        else:
+            check_name(name)
+            name = _canonical(name)
         if name in self._services:
             raise ValueError(f"there are two services named {name!r}")
         self._services[name] = thing
@@ -271,13 +301,19 @@ class ServiceRegistry:
         """Make the tables anew, and put them in place at the end, each in one step."""
         methods: dict[str, Method] = {}
         names: set[str] = set()
+        missing: dict[str, Method] = {}
         # Shorter names first: what a longer one exposes takes the place of it.
         for name in sorted(self._services, key=lambda name: name.count(".")):
+            unknown = missing_method(name, self._services[name])
+            if unknown is not None:
+                missing[name.casefold() if self.case_insensitive else name] = unknown
+            if name == EVERYTHING:
+                continue
             exposed = expose(name, self._services[name])
             names.add(name if exposed is not None else name.rpartition(".")[0])
             if exposed is None:
                 methods[name] = Method(name, self._services[name], getattr(self._services[name], REQUIRES, ()))
-            elif not exposed:
+            elif not exposed and unknown is None:
                 logger.warning("the service %r exposes no methods: see amfgate.ServiceRegistry for what it takes", name)
             else:
                 methods.update((method.target, method) for method in exposed)
@@ -301,6 +337,7 @@ class ServiceRegistry:
         names.discard("")
         self.methods = methods
         self._folded = folded
+        self._missing = missing
         self._names = names
 
 
@@ -327,6 +364,53 @@ def expose(name: str, thing: Any) -> list[Method] | None:
         )
     methods = list(_object_methods(name, thing, cls))
     return None if not methods and callable(thing) else methods
+
+
+def missing_method(name: str, thing: Any) -> Method | None:
+    """What answers the unknown targets of the service `name`: its `__missing__`; None if it has none.
+
+    The rule of exposure holds: the object's own class has to define it, or a base that is itself a service.  That of a
+    `dict` is about keys and has nothing to do with targets.
+    """
+    if isinstance(thing, (type, types.ModuleType, dict)):
+        return None
+    cls = type(thing)
+    requirements: tuple[Requirement, ...] = ()
+    if isinstance(thing, _FUNCTIONS):
+        if name != EVERYTHING:
+            return None
+        handler, requirements = thing, getattr(thing, REQUIRES, ())
+    else:
+        homes = [base for base in cls.__mro__ if "__missing__" in vars(base)]
+        if not homes or homes[0] is not cls and SERVICE not in vars(homes[0]):
+            return None
+        attribute = vars(homes[0])["__missing__"]
+        if not _is_method(attribute):
+            raise TypeError(f"{name}.__missing__ is {attribute!r}; it has to be a method: def __missing__(self, call)")
+        handler = attribute.__get__(thing, cls)
+        inner = getattr(attribute, "__func__", attribute)
+        requirements = (*getattr(cls, REQUIRES, ()), *getattr(inner, REQUIRES, ()))
+    where = f"{name}.__missing__"
+    Method(where, handler, ())  # refuses an async def
+    try:
+        inspect.signature(handler).bind(None)
+    except TypeError as error:
+        raise TypeError(f"{where} is called with one argument, the call: {error}") from error
+    except ValueError:
+        pass  # a builtin that does not tell its signature
+
+    def answer(*arguments: Any, call: _TheCall) -> Any:
+        return handler(call)
+
+    return Method(where, answer, requirements)
+
+
+class _TheCall:
+    """As an annotation: the call itself, which Binder fills in."""
+
+    @staticmethod
+    def __from_call__(call: Any) -> Any:
+        return call
 
 
 def _module_methods(name: str, module: types.ModuleType) -> Iterator[Method]:

@@ -210,7 +210,7 @@ def test_init_is_not_called(codec):
     assert codec.loads(H("0A 13 03 43 03 61 04 01"), classes=registry(Thing)).a == 1
 
 
-# --- what travels -------------------------------------------------------------------------------------------------------
+# --- what travels ----------------------------------------------------------------------------------------------------
 
 
 def test_attributes_that_an_instance_has_besides_travel_too(codec):
@@ -296,7 +296,7 @@ def test_class_variables_do_not_travel(codec):
     assert codec.dumps(Thing(), classes=registry(Thing)) == H("0A 13 03 43 03 61 04 01")
 
 
-# --- rename, exclude, readonly, dynamic -----------------------------------------------------------------------------------
+# --- rename, exclude, readonly, dynamic ------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass
@@ -349,7 +349,7 @@ def test_a_dynamic_class_takes_other_attributes(codec, cls):
     assert codec.loads(data, classes=registry(cls, dynamic=True)).c == 3
 
 
-# --- errors -------------------------------------------------------------------------------------------------------------
+# --- errors ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_property_without_setter_that_a_client_sends_is_dropped(codec):
@@ -460,7 +460,7 @@ def test_instances_share_traits(codec):
     )
 
 
-# --- instances are allocated, then filled ---------------------------------------------------------------------------------
+# --- instances are allocated, then filled ----------------------------------------------------------------------------
 
 
 @dataclasses.dataclass

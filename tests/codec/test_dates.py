@@ -10,7 +10,7 @@ import amfgate
 from amfgate import DecodeError, invalid_date
 
 H = bytes.fromhex
-UTC = dt.timezone.utc
+UTC = dt.UTC
 
 MOMENTS = [
     (dt.datetime(1970, 1, 1, tzinfo=UTC), "0000000000000000"),

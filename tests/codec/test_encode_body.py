@@ -63,7 +63,7 @@ def test_a_tuple_is_no_scalar(codec):
     assert body(codec, (), avmplus=True) == H("11 09 01 01")
 
 
-# --- arguments ------------------------------------------------------------------------------------------------------------
+# --- arguments -------------------------------------------------------------------------------------------------------
 
 
 def test_arguments_are_a_strict_array_of_values_each_on_its_own(codec):
@@ -124,7 +124,7 @@ def test_arguments_count_as_a_level(codec):
         body(codec, [[[]]], avmplus=True, arguments=True, limits=Limits(max_depth=2))
 
 
-# --- whole ---------------------------------------------------------------------------------------------------------------
+# --- whole -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_whole_is_of_no_meaning_with_avmplus(codec):
     assert body(codec, b"ab", avmplus=True, whole=True) == H("11 0C 05 6162")
 
 
-# --- repeats --------------------------------------------------------------------------------------------------------------
+# --- repeats ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_value_met_again_is_written_out_again(codec):

@@ -8,7 +8,7 @@ import zlib
 
 import pytest
 
-from amfgate import AmfError, DecodeError, EncodeError, EcmaArray, Limits, Rows, TypedObject, Vector
+from amfgate import AmfError, DecodeError, EcmaArray, EncodeError, Limits, Rows, TypedObject, Vector
 from amfgate import Dictionary as AmfDictionary
 from amfgate.flex import ArrayCollection
 
@@ -149,7 +149,7 @@ def test_a_broken_amf0_array_is_not_taken_for_a_packet(codec):
     assert caught.value.message == "0xFF is no marker of AMF0"
 
 
-# --- options --------------------------------------------------------------------------------------------------------
+# --- options ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("version", [1, 2, 4, "3", None, 3.0, True])

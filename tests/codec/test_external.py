@@ -212,7 +212,7 @@ def test_what_reading_raises_is_a_decode_error_at_the_object(codec, error):
     def read(self, input):
         raise error
 
-    classes, cls = registry(read=read)
+    classes, _ = registry(read=read)
     with pytest.raises(DecodeError, match=f"could not be filled: {type(error).__name__}: no") as caught:
         codec.loads(H("09 03 01 0A 07 03 58"), classes=classes)
     assert (caught.value.offset, caught.value.__cause__) == (3, error)

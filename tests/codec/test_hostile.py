@@ -243,7 +243,7 @@ def test_a_value_takes_less_than_100_times_its_input(codec, data, plain):
     ("version", "data"),
     [
         pytest.param(3, repeated("0A 0B 01 03 61 01 01", "0A 01 00 01 01", 100_000), id="objects"),
-        pytest.param(3, H("0A F2CE13 01") + H("0361") + H("00") * 59_999 + H("01") * 60_000, id="traits-of-60000"),
+        pytest.param(3, H("0A BACC03 01") + H("0361") + H("00") * 59_999 + H("01") * 60_000, id="traits-of-60000"),
         pytest.param(0, H("03") + H("0000 05") * 100_000 + H("000009"), id="one-name-again-and-again"),
         pytest.param(
             0,

@@ -73,7 +73,7 @@ def test_a_keyboard_interrupt_goes_through_and_leaves_the_encoder_unusable(codec
         encoder.encode(1)
 
 
-# --- decoding -----------------------------------------------------------------------------------------------------------
+# --- decoding --------------------------------------------------------------------------------------------------------
 
 
 def test_the_tables_of_a_decoder_go_on(codec):

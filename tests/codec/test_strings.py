@@ -1,7 +1,7 @@
 """The string table of AMF3, and the columns in which `strings="adaptive"` stops looking for repeats.
 
-In most of these tests a value of many distinct texts ends in a repeat of the first of them: as a reference (`06 00`) where
-its column is still looking, in full where it is not.
+In most of these tests a value of many distinct texts ends in a repeat of the first of them: as a reference (`06 00`)
+where its column is still looking, in full where it is not.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def test_amf0_has_no_string_table(codec, strings):
     assert codec.dumps(["a", "a"], version=0, strings=strings) == H("0A 00000002 02 0001 61 02 0001 61")
 
 
-# --- adaptive columns -----------------------------------------------------------------------------------------------
+# --- adaptive columns ------------------------------------------------------------------------------------------------
 
 
 def column(values):
@@ -122,10 +122,36 @@ def test_strings_all_refers_to_every_repeat(codec):
     assert end_of(codec, column([*texts(64), "t000"]), strings="all") == REFERENCE
 
 
-def test_a_column_that_is_off_adds_nothing_to_the_table(codec):
+def test_a_text_of_a_column_that_is_off_is_not_found_later(codec):
     value = [*column([*texts(64), "late"]), {"n": "late"}]
-    # k is entry 0, t000 to t063 are 1 to 64; `late` came while the column was off, so n is 65 and `late` new
     assert codec.dumps(value).endswith(H("0A 01 00 06 09 6C617465 01 0A 01 03 6E 06 09 6C617465 01"))
+
+
+def test_but_it_takes_a_number_since_the_reader_gives_it_one(codec):
+    # k is 0, t000 to t063 are 1 to 64, the two of the column that is off 65 and 66: n is 67, or 8106 as a reference
+    value = [*column([*texts(64), "late", "t000"]), {"n": None}, {"n": True}]
+    assert codec.dumps(value).endswith(H("0A 01 03 6E 01 01 0A 01 8106 03 01"))
+
+
+def test_a_text_after_a_column_that_is_off_has_the_number_that_the_reader_gives_it(codec):
+    value = [column([*texts(64), "late"]), "new", "new"]  # new is 66
+    assert codec.dumps(value).endswith(H("06 07 6E6577 06 8104"))
+
+
+def test_so_do_an_alias_and_a_name(codec):
+    value = [*column([*texts(64), "late"]), TypedObject("A", {"x": None}), TypedObject("x", {"A": None})]
+    assert codec.dumps(value).endswith(H("0A 13 03 41 03 78 01 0A 13 8106 8104 01"))  # A is 66, x 67
+
+
+def test_numbers_go_on_from_call_to_call(codec):
+    encoder = codec.Encoder()
+    encoder.encode(column([*texts(64), "late"]))
+    assert [encoder.encode("new"), encoder.encode("new")] == [H("06 07 6E6577"), H("06 8104")]
+
+
+def test_many_columns_on_and_off_mean_the_same_value(codec):
+    value = [{"a": f"a{n}", "b": f"b{n % 7}", "c": f"c{n // 3}", "d": [f"a{n // 2}", f"e{n}"]} for n in range(500)]
+    assert codec.loads(codec.dumps(value)) == value
 
 
 def test_empty_texts_are_not_counted(codec):

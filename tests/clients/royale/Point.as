@@ -1,0 +1,8 @@
+package
+{
+public class Point
+{
+    public var x:Number;
+    public var y:Number;
+}
+}
