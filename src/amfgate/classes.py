@@ -187,5 +187,10 @@ def alias_of(value: Any) -> str | None:
     alias = getattr(value, "__amf_alias__", None)  # a wrapper that was read under another of its names
     if isinstance(alias, str) and type(value) in _BUILTIN_CLASSES:
         return alias
-    plan = default_registry.plan_of(type(value))
-    return plan.alias or None if plan is not None else None
+    found = plan(type(value))
+    return found.alias or None if found is not None else None
+
+
+def plan(cls: type[Any]) -> Plan | None:
+    """How instances of a class travel, as the process-wide registry knows it; None for what is no object."""
+    return default_registry.plan_of(cls)

@@ -15,10 +15,8 @@ from ._wire import Limits
 from .actions import default_actions
 from .classes import ClassRegistry, default_registry
 from .cross_origin import CROSSDOMAIN_PATH, Cors, crossdomain_xml
-from .filters.credentials import Credentials
-from .filters.dispatch import Dispatch
-from .filters.flex import Flex
-from .filters.packet_codec import PacketCodec, encode_reply
+from .filters import default_filters
+from .filters.packet_codec import encode_reply
 from .log import log_calls
 from .packet import Packet
 from .pipeline import Exchange, Pipeline, Response, plain
@@ -150,19 +148,6 @@ class Gateway:
                 return [body]
             return _Closing((body,), exchange)
         return _Closing(body, exchange)
-
-
-def default_filters(
-    authenticate: Callable[[str, str], Any] | None = None, actions: Iterable[Any] | None = None
-) -> list[Any]:
-    """A fresh list of the filters of a gateway, to edit and hand to `Gateway(filters=...)`.
-
-    `[PacketCodec(), Flex(), Dispatch(actions)]`, with `Credentials(authenticate)` behind the first if it is given.
-    """
-    filters: list[Any] = [PacketCodec(), Flex(), Dispatch(actions)]
-    if authenticate is not None:
-        filters.insert(1, Credentials(authenticate))
-    return filters
 
 
 class _Closing:
