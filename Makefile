@@ -3,13 +3,14 @@
 # make lint       ruff, mypy and cython-lint alone
 # make bench      the tables of docs/ and benchmarks/RESULTS.md; make bench-quick: does it start, is it right
 # make fuzz       random bytes against the decoders, SECONDS=60
+# make mitmproxy  the content view in mitmproxy itself, which needs an environment of its own
 # make sanitize   the tests with AddressSanitizer and UndefinedBehaviorSanitizer in the compiled codec
 # make dist       sdist and wheel
 # make clean      removes all that the above made
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint clients bench bench-quick fuzz sanitize dist clean
+.PHONY: help demo test lint clients bench bench-quick fuzz mitmproxy sanitize dist clean
 
 # The first Python that is new enough and runs (a pyenv shim may exist and not run).
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3 python; do \
@@ -22,7 +23,7 @@ PORT ?= 8000
 SECONDS_TO_FUZZ := $(or $(SECONDS),60)
 PYTEST := $(BIN)/python -m pytest -q
 # What says nothing about the compiled codec, or starts processes that would not survive the sanitizers.
-SANITIZE_TESTS ?= tests --ignore=tests/clients --ignore=tests/test_package.py --ignore=tests/test_docs.py --ignore=tests/test_demo.py
+SANITIZE_TESTS ?= tests --ignore=tests/clients --ignore=tests/client --ignore=tests/servers --ignore=tests/test_package.py --ignore=tests/test_docs.py --ignore=tests/test_demo.py
 
 # Where C can be compiled against this Python, the compiled codec has to work; elsewhere the Python one is tested.
 CAN_COMPILE = $(shell echo '\#include <Python.h>' | $${CC:-cc} -E -x c \
@@ -55,7 +56,7 @@ $(VENV)/.installed: $(BUILD_INPUTS) | $(BIN)/python
 	@touch $@
 
 $(VENV)/.tools: pyproject.toml $(VENV)/.installed
-	$(PIP) install $$($(EXTRAS) test dev)
+	$(PIP) install $$($(EXTRAS) test dev servers)
 	@touch $@
 
 demo: $(VENV)/.installed
@@ -70,10 +71,11 @@ lint: $(VENV)/.tools
 # The twins are compared within one run; the second run has the Python codec under everything else too.
 test: lint clients
 	$(PYTEST)
-	$(if $(filter off,$(AMFGATE_EXTENSIONS)),,AMFGATE_EXTENSIONS=off $(PYTEST) --ignore=tests/test_package.py)
+	$(if $(filter off,$(AMFGATE_EXTENSIONS)),,AMFGATE_EXTENSIONS=off $(PYTEST) --ignore=tests/test_package.py --ignore=tests/servers)
 
 clients: $(VENV)/.tools
 	@if [ -f tests/clients/install.sh ]; then bash tests/clients/install.sh; fi
+	@bash tests/servers/install.sh $(BIN)/python
 
 $(VENV)/.bench: $(VENV)/.tools
 	$(PIP) install $$($(EXTRAS) bench)
@@ -88,6 +90,17 @@ bench-quick: $(VENV)/.bench
 
 fuzz: $(VENV)/.tools
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS_TO_FUZZ)
+
+# mitmproxy pins h11, flask and others, which would pin this project's tools too.  With PYTHON=python3.12 or newer it is
+# version 12 or newer, whose views are of another kind.
+MITMPROXY := .venv-mitmproxy
+mitmproxy:
+	test -x $(MITMPROXY)/bin/python || $(PYTHON) -m venv $(MITMPROXY)
+	@if $(MITMPROXY)/bin/python -m pip --disable-pip-version-check -q install mitmproxy msgspec "pytest>=8"; then \
+		PYTHONPATH="$(CURDIR)/src" AMFGATE_EXTENSIONS=off $(MITMPROXY)/bin/python -m pytest -q -W ignore::DeprecationWarning tests/mitm; \
+	else \
+		echo "left out: mitmproxy cannot be installed here"; test -z "$$AMFGATE_REQUIRE_CLIENTS"; \
+	fi
 
 # Not editable: the extensions of this build stay away from the others.  Leaks are not looked for, CPython itself has some.
 SANITIZED := .venv-sanitize

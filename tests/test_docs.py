@@ -64,7 +64,8 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
 def test_the_readme_and_the_manuals_have_code_that_runs() -> None:
     """Guards the test above: a fence that is spelt otherwise would pass by not running."""
     pages_with_code = {page.name for page in PAGES if any(kind != "py-fragment" for kind, _, _ in blocks(page))}
-    assert {"README.md", "usage.md", "codec.md", "pipeline.md", "clients.md", "reading-captures.md"} <= pages_with_code
+    manuals = {"usage.md", "codec.md", "pipeline.md", "clients.md", "reading-captures.md", "client.md", "testing.md"}
+    assert {"README.md", *manuals} <= pages_with_code
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

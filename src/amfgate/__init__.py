@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import flex, sol
+    from . import flex, inspector, sol
     from ._wire import Limits
     from .classes import ClassRegistry, alias_of, remote_class
+    from .client import Client
     from .codec import IMPLEMENTATION, WHY, Decoder, Encoder, dumps, loads
     from .errors import AmfError, DecodeError, EncodeError, Fault
     from .gateway import Gateway
+    from .inspector.canonical import canonical
     from .packet import Body, Header, Packet
     from .pipeline import Call, Exchange, Pipeline, Response
     from .services import ServiceRegistry, requires, service
@@ -32,6 +34,10 @@ _HOMES = {
     "packet": ("Body", "Header", "Packet"),
     "pipeline": ("Call", "Exchange", "Pipeline", "Response"),
     "services": ("ServiceRegistry", "requires", "service"),
+    "client": ("Client",),
+    "testing": (),
+    "inspector": (),
+    "inspector.canonical": ("canonical",),
     "gateway": ("Gateway", "default_actions", "default_filters"),
     "sol": (),
     "flex": (),
@@ -45,6 +51,7 @@ __all__ = [
     "Body",
     "Call",
     "ClassRegistry",
+    "Client",
     "DecodeError",
     "Decoder",
     "Dictionary",
@@ -66,8 +73,10 @@ __all__ = [
     "Xml",
     "__version__",
     "alias_of",
+    "canonical",
     "dumps",
     "flex",
+    "inspector",
     "invalid_date",
     "loads",
     "remote_class",

@@ -3,14 +3,16 @@
     amfgate 0.1.0, codec: cython (/…/amfgate/_encoder.cpython-311-x86_64-linux-gnu.so)
     amfgate 0.1.0, codec: python (the extension is not installed)
 
-The first thing to ask for when a server is slower than it should be.
+The first thing to ask for when a server is slower than it should be.  With arguments it is the command line, which
+needs `amfgate[cli]`; the console script `amfgate` is the same.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 
-from amfgate import codec
+from amfgate import cli, codec
 from amfgate._version import __version__
 
 
@@ -23,11 +25,13 @@ def describe() -> str:
 
 
 def main(arguments: list[str]) -> int:
+    """The version line without arguments, else the command line; the exit status."""
     if arguments in ([], ["--version"]):
         print(describe())
+        if not arguments and importlib.util.find_spec("click") is None:
+            print(cli.HOW_TO_GET, file=sys.stderr)
         return 0
-    print(f"usage: python -m amfgate [--version]\nunknown arguments: {' '.join(arguments)}", file=sys.stderr)
-    return 2
+    return cli.run(arguments)
 
 
 if __name__ == "__main__":

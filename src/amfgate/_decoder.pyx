@@ -30,10 +30,10 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 import datetime as _datetime
 
-from ._wire import DEPTH_ALONE, VECTOR_NAMES, check_options
+from ._wire import DEPTH_ALONE, VECTOR_NAMES, Limits, check_options
 from .classes import default_registry
 from .dataio import DataInput
-from .errors import DecodeError
+from .errors import DecodeError, said
 from .plans import refuse
 from .types import Dictionary, EcmaArray, TypedObject, Vector, Xml, invalid_date, undefined
 
@@ -316,6 +316,7 @@ cdef extern from "Python.h":
     void Py_XDECREF(PyObject *)
     PyObject *PyFloat_FromDouble(double) except NULL
     PyObject *PyDict_New() except NULL
+    PyObject *PyDict_GetItemWithError(object, object) except? NULL
     PyObject *PyBytes_FromStringAndSize(const char *, Py_ssize_t) except NULL
     const unsigned char *PyBytes_AS_STRING "(const unsigned char *)PyBytes_AS_STRING" (object)
     Py_ssize_t PyBytes_GET_SIZE(object)
@@ -333,13 +334,13 @@ cdef enum:
     KEYS = 128  # AMF0 keys kept by their bytes, in pairs of places; to be crowded out costs a new string, no more
     KEY_MAX = 64  # bytes; longer keys are not kept
 
-cdef double EXACT_INT = 9007199254740992.0
 cdef int64_t NO_LIMIT = <int64_t>1 << 62
 cdef int64_t FIRST_MICROSECOND = -62135596800000000
 cdef int64_t PAST_MICROSECOND = 253402300800000000
 cdef int64_t INDEX_END = 4294967295
 cdef Py_ssize_t DEPTH_USUAL = DEPTH_ALONE.max_depth
 cdef object USUAL_CLASSES = default_registry
+cdef object USUAL_LIMITS = Limits
 cdef object UTC = _datetime.timezone.utc
 cdef object UNDEFINED = undefined
 cdef object _PENDING = object()
@@ -486,6 +487,7 @@ cdef class Decoder:
     cdef Table objects
     cdef Table traits
     cdef Table slots
+    cdef dict _plans  # alias -> plan, for AMF0
     cdef Key *keys
     cdef Key *expected  # the key that is most likely to come next
     cdef Key *last  # the one that came
@@ -503,7 +505,13 @@ cdef class Decoder:
 
     def __cinit__(self, data, *, version=3, classes=None, limits=None, plain=False, dates="datetime", offset=0):
         cdef Py_ssize_t total
-        if limits is not None or dates != "datetime" or type(version) is not int or version not in (0, 3):
+        if not (
+            type(version) is int
+            and (version == 3 or version == 0)
+            and (limits is None or type(limits) is USUAL_LIMITS)
+            and type(dates) is str
+            and (dates == "datetime" or dates == "ms")
+        ):
             check_options(version, limits, dates=dates)
         if type(data) is not bytes:
             if isinstance(data, str):
@@ -647,7 +655,7 @@ cdef class Decoder:
         self._guesses = None
         return value
 
-    # --- what externalizable classes use, through DataInput ---------------------------------------------------------
+    # --- what externalizable classes use, through DataInput ----------------------------------------------------------
 
     def take(self, count):
         """The next `count` bytes of an externalizable's payload."""
@@ -673,7 +681,7 @@ cdef class Decoder:
         self._offset = self._at()
         return value
 
-    # --- errors -----------------------------------------------------------------------------------------------------------
+    # --- errors ------------------------------------------------------------------------------------------------------
 
     @cython.final
     cdef object _ends(self, Py_ssize_t at, count, str inside=""):
@@ -718,7 +726,7 @@ cdef class Decoder:
             raise self._too_many(start - self.base)
         return 0
 
-    # --- parts of values ------------------------------------------------------------------------------------------------
+    # --- parts of values ---------------------------------------------------------------------------------------------
 
     @cython.final
     cdef inline int64_t _u29(self) except -1:
@@ -731,8 +739,8 @@ cdef class Decoder:
     @cython.final
     cdef int64_t _long_u29(self) except -1:
         cdef uint32_t number = 0
-        cdef int i
-        for i in range(3):
+        cdef int _i
+        for _i in range(3):
             if self.p >= self.end:
                 raise self._ends_here(1)
             if self.p[0] < 0x80:
@@ -876,19 +884,29 @@ cdef class Decoder:
             f'the date {number!r} ms is outside the years 1 to 9999 (dates="ms" reads it)', self._at() - 8
         )
 
-    # --- objects that are not complete ------------------------------------------------------------------------------
+    # --- objects that are not complete -------------------------------------------------------------------------------
 
     @cython.final
     cdef object _made(self, plan, const unsigned char *start):
         """A bare instance of a registered class; PENDING where it can only be made complete."""
+        cdef const unsigned char *at = self.p  # a `__new__` may use the decoder, too
+        cdef PyObject *found
         if plan.make is None:
             return _PENDING
+        if plan.direct is not None:  # then `make` is no more than this
+            found = amf_bare(<PyObject *>plan.cls, <PyObject *>NOTHING)
+            if found == NULL:
+                self._refused(plan, start)
+            self.p = at
+            return owned(found)
         try:
-            return plan.make()
+            made = plan.make()
         except MemoryError:
             raise
         except Exception as error:  # an abstract class, a `__new__` that wants arguments
             raise refuse(plan, error, start - self.base) from error
+        self.p = at
+        return made
 
     @cython.final
     cdef int _refused(self, plan, const unsigned char *start) except -1:
@@ -905,6 +923,9 @@ cdef class Decoder:
         """A complete instance of a registered class."""
         cdef const unsigned char *at = self.p
         cdef Py_ssize_t defaults
+        if plan.direct is not None and type(instance) is plan.cls and len(members) == len(plan.direct):
+            if self._fill(plan, plan.direct, instance, members, start):
+                return instance
         try:
             if plan.build is not None:
                 instance, defaults = plan.build(members)
@@ -917,6 +938,21 @@ cdef class Decoder:
         self.p = at
         self._charge(defaults, at)
         return instance
+
+    @cython.final
+    cdef bint _fill(self, plan, dict direct, instance, dict members, const unsigned char *start) except -1:
+        """Do what `plan.fill` does when each member of the class came, and no other; False if that is not so."""
+        cdef PyObject *name
+        for key in members:
+            if key not in direct:
+                return False
+        for key, value in members.items():
+            name = PyDict_GetItemWithError(direct, key)
+            if name == NULL:
+                return False
+            if amf_put_new(<PyObject *>instance, name, handed(value)):
+                self._refused(plan, start)
+        return True
 
     @cython.final
     cdef object _guess(self, array, const unsigned char *start):
@@ -969,7 +1005,7 @@ cdef class Decoder:
             self._guesses[id(<object>value)] = True
         return 0
 
-    # --- AMF3 -----------------------------------------------------------------------------------------------------------
+    # --- AMF3 --------------------------------------------------------------------------------------------------------
 
     @cython.final
     cdef PyObject *_value3(self, Py_ssize_t depth) except NULL:
@@ -1151,7 +1187,7 @@ cdef class Decoder:
         """The traits of an object whose U29 is `header`, as they follow."""
         cdef Traits traits = Traits.__new__(Traits)
         cdef int64_t count = header >> 4
-        cdef int64_t i
+        cdef int64_t _i
         cdef list names = []
         traits.external = (header & 4) != 0
         traits.dynamic = (header & 8) != 0
@@ -1160,18 +1196,21 @@ cdef class Decoder:
             count = 0
         if count > self.end - self.p:
             raise self._too_long("traits with a member count", count)
-        for i in range(count):
+        for _i in range(count):
             names.append(owned(self._string()))
         traits.names = tuple(names)
         traits.plan = self._classes.plan_for(traits.alias) if traits.alias else None
         traits.form = -1 if traits.plan is None else traits.plan.form
         if traits.form == 0 and traits.plan.direct is not None and not traits.dynamic:
+            attributes = tuple([traits.plan.direct.get(name) for name in names])
             # `__new__` has to be object's own: what another one returns need not be a bare instance of the class
-            if traits.plan.cls.__new__ is object.__new__:
-                attributes = tuple([traits.plan.direct.get(name) for name in names])
-                if None not in attributes and len(set(attributes)) == len(traits.plan.direct) == len(attributes):
-                    traits.attributes = attributes
-                    traits.cls = traits.plan.cls
+            if (
+                None not in attributes
+                and len(set(attributes)) == len(traits.plan.direct) == len(attributes)
+                and traits.plan.cls.__new__ is object.__new__
+            ):
+                traits.attributes = attributes
+                traits.cls = traits.plan.cls
         add(&self.traits, <PyObject *>traits)
         return traits
 
@@ -1180,8 +1219,7 @@ cdef class Decoder:
         """An object (AMF3 specification, 3.12)."""
         cdef Traits traits
         cdef PyObject *found
-        cdef object members, instance
-        cdef Py_ssize_t slot
+        cdef object members
         if header & 2:
             traits = self._new_traits(header)
         elif header >> 2 < self.traits.count:
@@ -1189,7 +1227,7 @@ cdef class Decoder:
         else:
             raise self._no_slot(header >> 2, self.traits.count, "traits reference", "traits", start - self.base)
         if traits.form < 0 and not traits.external:  # nobody registered it
-            if PyUnicode_GET_LENGTH(traits.alias) or not self.plain and not (traits.dynamic and traits.names is NOTHING):
+            if traits.alias or not self.plain and not (traits.dynamic and not traits.names):
                 members = typed_object(traits.alias, traits.names, traits.dynamic)
             else:
                 members = owned(PyDict_New())
@@ -1353,7 +1391,7 @@ cdef class Decoder:
     cdef PyObject *_dictionary3(self, int64_t count, const unsigned char *start, Py_ssize_t depth) except NULL:
         """A Dictionary (AMF3 specification, 3.16): any values as keys."""
         cdef object found, key, value
-        cdef int64_t i
+        cdef int64_t _i
         cdef bint weak
         if self.p >= self.end:
             raise self._ends_here(1)
@@ -1366,11 +1404,26 @@ cdef class Decoder:
         add(&self.objects, <PyObject *>found)
         if self.standing:
             self._stand_in(<PyObject *>found)
-        for i in range(count):
+        for _i in range(count):
             key = owned(self._value3(depth))
             value = owned(self._value3(depth))
-            found[key] = value
+            self._enter(found, key, value, start)
         return handed(found)
+
+    @cython.final
+    cdef int _enter(self, dictionary, key, value, const unsigned char *start) except -1:
+        """Put an entry into a Dictionary.  A key of a registered class may fail to be hashed: it may be incomplete."""
+        cdef const unsigned char *at = self.p
+        try:
+            dictionary[key] = value
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise DecodeError(
+                f"a key of a Dictionary cannot be one: {type(error).__name__}: {said(error)}", start - self.base
+            ) from error
+        self.p = at
+        return 0
 
     @cython.final
     cdef PyObject *_vector3(self, Py_ssize_t count, const unsigned char *start, Py_ssize_t depth) except NULL:
@@ -1401,7 +1454,7 @@ cdef class Decoder:
         cdef PyObject *item
         cdef object held, vector
         cdef bint fixed
-        cdef Py_ssize_t i
+        cdef Py_ssize_t _i
         if p >= self.end:
             raise self._ends_here(1)
         if size * count > self.end - p - 1:
@@ -1412,7 +1465,7 @@ cdef class Decoder:
         self.p = p + size * count
         numbers = amf_roomy_list(count)
         held = owned(numbers)
-        for i in range(count):
+        for _i in range(count):
             if marker == 0x0F:
                 item = PyFloat_FromDouble(amf_get_double(p))
             elif marker == 0x0D:
@@ -1425,7 +1478,7 @@ cdef class Decoder:
         add(&self.objects, <PyObject *>vector)
         return vector
 
-    # --- AMF0 -----------------------------------------------------------------------------------------------------------
+    # --- AMF0 --------------------------------------------------------------------------------------------------------
 
     @cython.final
     cdef PyObject *_value0(self, Py_ssize_t depth) except NULL:
@@ -1522,7 +1575,7 @@ cdef class Decoder:
     @cython.final
     cdef PyObject *_array0(self, const unsigned char *start, Py_ssize_t depth) except NULL:
         """A strict array (AMF0 specification, 2.12)."""
-        cdef int64_t i, count = self._u32()
+        cdef int64_t _i, count = self._u32()
         cdef const unsigned char *p
         cdef PyObject *found
         cdef PyObject *item
@@ -1534,7 +1587,7 @@ cdef class Decoder:
         items = owned(found)
         if self.counted or depth > 1:
             add(&self.slots, found)
-        for i in range(count):
+        for _i in range(count):
             p = self.p
             if self.end - p >= 9 and p[0] == 0x00:
                 item = amf_number(p + 1)
@@ -1568,7 +1621,7 @@ cdef class Decoder:
     cdef object _typed0(self, const unsigned char *start, Py_ssize_t depth):
         """A typed object (AMF0 specification, 2.18)."""
         cdef object alias = owned(self._text16())
-        cdef object plan = self._classes.plan_for(alias) if alias else None
+        cdef object plan = self._plan_for(alias) if alias else None
         cdef object members, instance
         cdef Py_ssize_t slot
         if plan is not None and not plan.form:
@@ -1589,6 +1642,18 @@ cdef class Decoder:
             put(&self.slots, slot, <PyObject *>instance)
             return instance
         return members
+
+    @cython.final
+    cdef object _plan_for(self, alias):
+        """The plan for an alias, looked up once: AMF0 has no traits, each object names its class anew."""
+        cdef object plan
+        if self._plans is None:
+            self._plans = {}
+        if alias in self._plans:
+            return self._plans[alias]
+        plan = self._classes.plan_for(alias)
+        self._plans[alias] = plan
+        return plan
 
     @cython.final
     cdef object _ecma0(self, const unsigned char *start, Py_ssize_t depth):

@@ -32,7 +32,7 @@ from ._wire import (
 )
 from .classes import ClassRegistry, default_registry
 from .dataio import DataInput
-from .errors import DecodeError
+from .errors import DecodeError, said
 from .plans import EXTERNAL, WRAPPER, Plan, refuse
 from .types import Dictionary, EcmaArray, TypedObject, Vector, Xml, invalid_date, undefined
 
@@ -203,6 +203,8 @@ class Decoder:
     def take(self, count: int) -> bytes:
         """The next `count` bytes of an externalizable's payload."""
         at = self._offset
+        if count < 0:
+            raise DecodeError(f"a length of {count} bytes was asked for")
         if count > self._total - at:
             raise self._ends(at, count)
         self._offset = at + count
@@ -390,6 +392,17 @@ class Decoder:
         if self._values < 0:
             raise self._too_many(at)
         return instance
+
+    def _enter(self, dictionary: Dictionary, key: Any, value: Any, start: int) -> None:
+        """Put an entry into a Dictionary.  A key of a registered class may fail to be hashed: it may be incomplete."""
+        try:
+            dictionary[key] = value
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise DecodeError(
+                f"a key of a Dictionary cannot be one: {type(error).__name__}: {said(error)}", start
+            ) from error
 
     def _becomes(self, slot: list[Any], index: int, array: EcmaArray, guess: Any, start: int) -> Any:
         """A complete associative array, read with `plain`: a list if its keys are 0 to n-1."""
@@ -708,7 +721,7 @@ class Decoder:
                 elif mode == ENTRIES:
                     if value is not PENDING:
                         if left & 1:
-                            target[key] = value
+                            self._enter(target, key, value, begun)
                         else:
                             key = value
                         left -= 1

@@ -144,8 +144,8 @@ cdef extern from *:
             b = (unsigned char)p[n - 1];
         }
         h = (a ^ (uint64_t)n * 0xC2B2AE3D27D4EB4Fu) * 0x9E3779B97F4A7C15u;
-        h ^= h >> 32;
-        h = (h ^ b) * 0xFF51AFD7ED558CCDu;
+        h ^= b;
+        h = (h ^ h >> 32) * 0xFF51AFD7ED558CCDu;  /* what differs in the last byte alone has to reach the lowest bits */
         return (uint32_t)(h >> 32);
     }
 
@@ -156,6 +156,13 @@ cdef extern from *:
                 uint64_t a = amf_load64(from), b = amf_load64(from + n - 8);
                 memcpy(to, &a, 8);
                 memcpy(to + n - 8, &b, 8);
+            } else if (n <= 32) {
+                uint64_t a = amf_load64(from), b = amf_load64(from + 8);
+                uint64_t c = amf_load64(from + n - 16), d = amf_load64(from + n - 8);
+                memcpy(to, &a, 8);
+                memcpy(to + 8, &b, 8);
+                memcpy(to + n - 16, &c, 8);
+                memcpy(to + n - 8, &d, 8);
             } else {
                 memcpy(to, from, n);
             }
@@ -173,7 +180,9 @@ cdef extern from *:
     static inline int amf_equal(const char *a, const char *b, size_t n) {
         if (n >= 8) {
             if (amf_load64(a) != amf_load64(b) || amf_load64(a + n - 8) != amf_load64(b + n - 8)) return 0;
-            return n <= 16 || memcmp(a + 8, b + 8, n - 16) == 0;
+            if (n <= 16) return 1;
+            if (n > 32) return memcmp(a + 8, b + 8, n - 16) == 0;
+            return amf_load64(a + 8) == amf_load64(b + 8) && amf_load64(a + n - 16) == amf_load64(b + n - 16);
         }
         if (n >= 4) return amf_load32(a) == amf_load32(b) && amf_load32(a + n - 4) == amf_load32(b + n - 4);
         return a[0] == b[0] && a[n >> 1] == b[n >> 1] && a[n - 1] == b[n - 1];
@@ -195,12 +204,20 @@ cdef extern from *:
         return 0;
     }
 
-    static inline int amf_ascii(PyObject *s, const char **data, Py_ssize_t *size) {
+    /* Text as UTF-8, where it is at hand: ASCII, or what was made for an earlier call and is kept in the string. */
+    static inline int amf_text(PyObject *s, const char **data, Py_ssize_t *size) {
         if (AMF_LIKELY(PyUnicode_IS_COMPACT_ASCII(s))) {
             *data = (const char *)((PyASCIIObject *)s + 1);
             *size = ((PyASCIIObject *)s)->length;
             return 1;
         }
+    #ifndef Py_GIL_DISABLED
+        if (PyUnicode_IS_COMPACT(s) && ((PyCompactUnicodeObject *)s)->utf8 != NULL) {
+            *data = ((PyCompactUnicodeObject *)s)->utf8;
+            *size = ((PyCompactUnicodeObject *)s)->utf8_length;
+            return 1;
+        }
+    #endif
         return 0;
     }
 
@@ -224,8 +241,13 @@ cdef extern from *:
     #define AMF_MICROSECOND(v) PyDateTime_DATE_GET_MICROSECOND(v)
     #define AMF_LENGTH(v) PyUnicode_GET_LENGTH(v)
     """
+    ctypedef int (*visitproc)(PyObject *, void *) noexcept
+    ctypedef int (*traverseproc)(PyObject *, visitproc, void *) noexcept
+    ctypedef int (*inquiry)(PyObject *) noexcept
     ctypedef struct PyTypeObject:
         unsigned long tp_flags
+        traverseproc tp_traverse
+        inquiry tp_clear
     const int AMF_CAREFUL
     unsigned char *amf_put_double(unsigned char *p, double d) noexcept nogil
     unsigned char *amf_put_u29(unsigned char *p, uint32_t n) noexcept nogil
@@ -235,7 +257,7 @@ cdef extern from *:
     uint64_t AMF_SWAP64(uint64_t x) noexcept nogil
     uint64_t amf_load64(const char *p) noexcept nogil
     bint amf_small_int(PyObject *v, int64_t *out) noexcept
-    bint amf_ascii(PyObject *s, const char **data, Py_ssize_t *size) noexcept
+    bint amf_text(PyObject *s, const char **data, Py_ssize_t *size) noexcept
     PyTypeObject *amf_type(PyObject *v) noexcept
     bint amf_shared(PyObject *v) noexcept
     Py_ssize_t AMF_SIZE(PyObject *v) noexcept
@@ -353,8 +375,10 @@ cdef enum:
     SMALL_RESULT = 256
     MARGIN = 16  # room for a name's reference, and a marker with a double
     FIRST_TABLE = 64
+    SPARE_SLOTS = 1024  # how much of a table is handed on to the next encoder
+    SPARE_FRAMES = 64
     FIRST_FRAMES = 16
-    RECENT = 64  # strings met last, by pointer: as many as a wide row has keys and repeated values
+    RECENT = 128  # strings met last, by pointer: as many as a wide row has keys and repeated values
     PROBES = 32  # how long a probe may run before the strings' own hash takes over
     ALWAYS = -1  # a tag: the items of an array
     NO_TAG = -(1 << 30)
@@ -420,6 +444,18 @@ cdef struct Frame:
     Py_ssize_t place
     int mode
     bint settled  # neither this nor what is around it is read live
+
+cdef struct Spare:
+    # Memory of the encoder that was here before: the next one, which often comes at once, need not ask for it again.
+    StringSlot *strings
+    size_t string_mask
+    PyObject **kept
+    size_t room
+    Column *columns
+    Frame *frames
+    Py_ssize_t frame_room
+
+cdef Spare spare
 
 
 cdef void free_objects(Objects *table) noexcept:
@@ -635,6 +671,7 @@ cdef class Encoder:
     cdef Objects slots  # AMF0's
     cdef bint careful
     cdef dict _traits
+    cdef int64_t traits_count
     cdef int64_t plain_traits  # of a dict, or -1
     cdef dict _made
     # the class of instances met last
@@ -669,45 +706,49 @@ cdef class Encoder:
         big_ints="error",
         decimals="float",
     ):
-        if not (
-            type(version) is int
-            and (version == 3 or version == 0)
-            and (limits is None or type(limits) is Limits)
-            and usual(strings, "adaptive", "all", "all")
-            and usual(big_ints, "error", "float", "string")
-            and usual(decimals, "float", "string", "string")
-        ):
-            check_options(version, limits, strings=strings, big_ints=big_ints, decimals=decimals)
-        self.version = version
-        self._classes = default_registry if classes is None else classes
-        self._kinds = self._classes.kinds
-        self._max_depth = DEPTH
-        self._max_values = NO_LIMIT
-        if limits is not None:
-            self._max_depth = min(limits.max_depth, DEPTH_MAX)
-            if limits.max_values is not None:
-                self._max_values = min(limits.max_values, NO_LIMIT)
-        self._adaptive = strings == "adaptive"
-        self._default = default
-        self._big_ints = big_ints
-        self._decimals = decimals
+        self._configure(version, classes, limits, strings, default, big_ints, decimals)
         self.plain_traits = -1
         self.slots.numbered = AMF0_SLOTS
         self.objects.numbered = <size_t>-1
         self.careful = AMF_CAREFUL
+        if not AMF_CAREFUL:  # without a GIL, two could take it at once
+            self.strings, self.string_mask = spare.strings, spare.string_mask
+            self.objects.kept, self.objects.room = spare.kept, spare.room
+            self.columns = spare.columns
+            self.frames, self.frame_room = spare.frames, spare.frame_room
+            memset(&spare, 0, sizeof(Spare))
 
     def __dealloc__(self):
         cdef size_t i
+        cdef PyObject *text
         Py_XDECREF(self.out)
         self._drop_frames(0)
-        PyMem_Free(self.frames)
-        PyMem_Free(self.columns)
-        free_objects(&self.objects)
-        free_objects(&self.slots)
-        if self.strings != NULL:
+        if self.strings != NULL and self.string_used:
             for i in range(self.string_mask + 1):
-                Py_XDECREF(self.strings[i].text)
+                text = self.strings[i].text
+                if text != NULL:
+                    self.strings[i].text = NULL
+                    Py_DECREF(text)
+        for i in range(self.objects.count):
+            Py_XDECREF(<PyObject *>(<uintptr_t>self.objects.kept[i] & ~LAZY))
+        PyMem_Free(self.objects.slots)
+        free_objects(&self.slots)
+        # What was let go above may have made and dropped encoders of its own, so the place may be taken.
+        if AMF_CAREFUL or spare.frames != NULL or self.frames == NULL or self.frame_room > SPARE_FRAMES:
+            PyMem_Free(self.frames)
+            PyMem_Free(self.columns)
             PyMem_Free(self.strings)
+            PyMem_Free(self.objects.kept)
+            return
+        spare.frames, spare.frame_room, spare.columns = self.frames, self.frame_room, self.columns
+        if self.string_mask < SPARE_SLOTS:
+            spare.strings, spare.string_mask = self.strings, self.string_mask
+        else:
+            PyMem_Free(self.strings)
+        if self.objects.room <= SPARE_SLOTS:
+            spare.kept, spare.room = self.objects.kept, self.objects.room
+        else:
+            PyMem_Free(self.objects.kept)
 
     def encode(self, value):
         """The bytes of one value.
@@ -730,8 +771,8 @@ cdef class Encoder:
         avmplus: the peer reads AMF3, so anything but null, undefined, booleans, numbers and text goes behind one `11`.
         arguments: a list is written as AMF0's strict array, and `avmplus` applies to each item on its own.
         counted: that array takes an AMF0 slot, as clients of ActionScript 2 number them.
-        whole: without `avmplus`, a value that holds bytes, a Vector, an externalizable object or a Dictionary that is no
-            object is written behind one `11` as a whole: a client may misread AMF0 that follows a nested one.
+        whole: without `avmplus`, a value that holds bytes, a Vector, an externalizable object or a Dictionary that is
+            no object is written behind one `11` as a whole: a client may misread AMF0 that follows a nested one.
         repeats: in AMF0, a value met again is written out again until so many values were written twice; after
             that, and in a cycle, it becomes a reference.
         """
@@ -767,6 +808,32 @@ cdef class Encoder:
             self._fail(error)
         return self._finish()
 
+    cdef int _configure(self, version, classes, limits, strings, default, big_ints, decimals) except -1:
+        """Take the options, once they are known to be some."""
+        if not (
+            type(version) is int
+            and (version == 3 or version == 0)
+            and (limits is None or type(limits) is Limits)
+            and usual(strings, "adaptive", "all", "all")
+            and usual(big_ints, "error", "float", "string")
+            and usual(decimals, "float", "string", "string")
+        ):
+            check_options(version, limits, strings=strings, big_ints=big_ints, decimals=decimals)
+        self.version = version
+        self._classes = default_registry if classes is None else classes
+        self._kinds = self._classes.kinds
+        self._max_depth = DEPTH
+        self._max_values = NO_LIMIT
+        if limits is not None:
+            self._max_depth = min(limits.max_depth, DEPTH_MAX)
+            if limits.max_values is not None:
+                self._max_values = min(limits.max_values, NO_LIMIT)
+        self._adaptive = strings == "adaptive"
+        self._default = default
+        self._big_ints = big_ints
+        self._decimals = decimals
+        return 0
+
     cdef int _begin(self) except -1:
         if self.failed:
             raise failed_before()
@@ -798,6 +865,7 @@ cdef class Encoder:
 
     cdef object _finish(self):
         cdef PyObject *out = self.out
+        cdef PyObject *small
         cdef object result
         if out == NULL:
             raise not_at_work()
@@ -806,11 +874,10 @@ cdef class Encoder:
         self.p = self.end = NULL
         self.out = NULL
         if size <= SMALL_RESULT:  # cheaper to copy than to have the block cut
-            try:
-                return <object>PyBytes_FromStringAndSize(PyBytes_AS_STRING(<object>out), size)
-            finally:
-                Py_DECREF(out)
-        if _PyBytes_Resize(&out, size) < 0:
+            small = PyBytes_FromStringAndSize(PyBytes_AS_STRING(<object>out), size)
+            Py_DECREF(out)
+            out = small
+        elif _PyBytes_Resize(&out, size) < 0:
             raise MemoryError()
         result = <object>out
         Py_DECREF(out)
@@ -925,7 +992,7 @@ cdef class Encoder:
     # --- strings -----------------------------------------------------------------------------------------------------
 
     cdef int _utf8(self, PyObject *text, const char **data, Py_ssize_t *size) except -1:
-        """Text that is not ASCII, as UTF-8 that lives as long as the text; 1: it has lone surrogates, its UTF-8 is in `_odd_data`."""
+        """Text whose UTF-8 is not at hand, as UTF-8 that lives as long as the text; 1: it has lone surrogates, its UTF-8 is in `_odd_data`."""
         cdef object held = <object>text  # making an exception can set off the garbage collector
         cdef bytes found
         try:
@@ -976,7 +1043,7 @@ cdef class Encoder:
         self.met = text
         if recent.text == text:
             return recent.index
-        if not amf_ascii(text, data, size):
+        if not amf_text(text, data, size):
             if self._utf8(text, data, size):
                 return self._intern_odd()
         if self.string_used * 2 >= self.string_mask:
@@ -994,7 +1061,7 @@ cdef class Encoder:
                     recent.index = slot.index
                     return slot.index
                 if slot.hash == hashed:
-                    if not amf_ascii(slot.text, &other, &other_size):
+                    if not amf_text(slot.text, &other, &other_size):
                         other = PyUnicode_AsUTF8AndSize(slot.text, &other_size)
                     if other_size == size[0] and amf_equal(other, data[0], other_size):
                         self.met = slot.text
@@ -1073,33 +1140,41 @@ cdef class Encoder:
             column.key_index = <uint32_t>index
         return index
 
-    cdef inline unsigned char *_text3(
-        self, unsigned char *p, PyObject *text, Column *column, int64_t tag, Py_ssize_t level, Py_ssize_t place
-    ) except NULL:
-        """A string value with its marker (AMF3 specification, 3.8); there is room for MARGIN bytes at `p`."""
+    cdef inline unsigned char *_quick_text3(self, unsigned char *p, PyObject *text, Column *column, int64_t tag) noexcept:
+        """A string value with its marker (AMF3 specification, 3.8) where that is easy, else NULL: in a column that
+        does not look for repeats, or the same text as before.  There is room for MARGIN bytes at `p`.
+        """
         cdef const char *data
-        cdef Py_ssize_t size
-        if column == NULL or column.tag != tag or not amf_ascii(text, &data, &size) or size == 0:
-            self.p = p
-            self.frames[level].place = place
-            return self._other_text3(text, column, tag)
+        cdef const char *other
+        cdef Py_ssize_t size, other_size
+        if column == NULL or column.tag != tag:
+            return NULL
         if column.looking:
-            if column.text == text:
-                self._count(column, True)
-                p[0] = 0x06
-                return amf_put_u29(p + 1, column.text_index << 1)
-            self.p = p
-            self.frames[level].place = place
-            return self._look3(text, column, data, size)
+            if column.text != text:
+                if column.text == NULL or not amf_text(text, &data, &size):
+                    return NULL
+                if not amf_text(column.text, &other, &other_size) or other_size != size:
+                    return NULL
+                if not amf_equal(data, other, size):
+                    return NULL
+            self._count(column, True)
+            p[0] = 0x06
+            return amf_put_u29(p + 1, column.text_index << 1)
+        if not amf_text(text, &data, &size) or size == 0 or self.end - p < size + MARGIN or size > LENGTH_MAX:
+            return NULL
         self.string_count += self.string_count < <uint32_t>-1  # every reader gives it a number
-        if self.end - p < size + MARGIN or size > LENGTH_MAX:
-            self.p = p
-            self.frames[level].place = place
-            return self._new_text3(data, size)
         p[0] = 0x06
         p = amf_put_u29(p + 1, <uint32_t>(size << 1 | 1))
         amf_copy(p, data, size)
         return p + size
+
+    cdef unsigned char *_text3(self, PyObject *text, Column *column, int64_t tag) except NULL:
+        """Any string."""
+        cdef const char *data
+        cdef Py_ssize_t size
+        if column == NULL or column.tag != tag or not column.looking or not amf_text(text, &data, &size) or size == 0:
+            return self._other_text3(text, column, tag)
+        return self._look3(text, column, data, size)
 
     cdef inline int _count(self, Column *column, bint found) noexcept:
         """One string more was looked up: is it worth while to go on?"""
@@ -1112,23 +1187,14 @@ cdef class Encoder:
         return 0
 
     cdef unsigned char *_look3(self, PyObject *text, Column *column, const char *data, Py_ssize_t size) except NULL:
-        """A string of ASCII in a column that looks for repeats."""
+        """A string in a column that looks for repeats."""
         cdef int64_t index
-        cdef const char *other
-        cdef Py_ssize_t other_size
         cdef unsigned char *p
         cdef Recent *recent = &self.recent[(<uintptr_t>text >> 4) & (RECENT - 1)]
         if recent.text == text:
             index = recent.index
             column.text = text
             column.text_index = recent.index
-        elif (
-            column.text != NULL
-            and amf_ascii(column.text, &other, &other_size)
-            and other_size == size
-            and amf_equal(other, data, size)
-        ):
-            index = column.text_index
         else:
             index = self._intern(text, &data, &size)
             column.text = self.met
@@ -1167,6 +1233,8 @@ cdef class Encoder:
             column.seen = 0
             column.found = 0
             column.looking = True
+            if amf_text(text, &data, &size):
+                return self._look3(text, column, data, size)
         if column == NULL or column.looking:
             index = self._intern(text, &data, &size)
             if column != NULL:
@@ -1177,7 +1245,7 @@ cdef class Encoder:
                 return amf_put_u29(p + 1, <uint32_t>(index << 1))
         else:
             self.string_count += self.string_count < <uint32_t>-1  # every reader gives it a number
-            if not amf_ascii(text, &data, &size):
+            if not amf_text(text, &data, &size):
                 self._utf8(text, &data, &size)
         return self._new_text3(data, size)
 
@@ -1496,11 +1564,19 @@ cdef class Encoder:
         cdef bint is_list = not isinstance(<object>items, tuple)
         cdef Py_ssize_t count = AMF_LIST_SIZE(items) if is_list else AMF_TUPLE_SIZE(items)
         cdef Py_ssize_t level = self._push(value, NULL, IN_LIST)
+        cdef unsigned char *p
         if is_list and items == value:
             self.frames[level].live = value
-        self._head3(0x09, count, "an array")
-        self.p[0] = 0x01
-        self.p += 1
+        p = self._room(MARGIN)
+        p[0] = 0x09
+        if count < 64:
+            p[1] = <unsigned char>(count << 1 | 1)
+            p += 2
+        else:
+            self._head3(0x09, count, "an array")
+            p = self.p
+        p[0] = 0x01
+        self.p = p + 1
         self._charge(count)
         self._items3(items, is_list, count, level, self._columns(level), ALWAYS)
         self._pop(level)
@@ -1520,73 +1596,93 @@ cdef class Encoder:
         cdef unsigned char *p = self.p
         cdef unsigned char *next
         while i < count:
-            # Read anew each time, because a list may have changed; not so in a run of numbers, where nothing of anybody's runs.
+            # Read anew behind everything that may have run code of anybody's, because that may have changed a list.
             all = AMF_ITEMS(items, is_list)
             size = AMF_SIZE(items)
             if i >= size:
                 raise EncodeError("a list became shorter while it was being encoded")
             if size > count:
                 size = count
-            item = all[i]
-            if self.end - p < MARGIN:
-                p = self._more(p, MARGIN)
-            cls = amf_type(item)
-            if cls == &PyUnicode_Type:
-                if columns != NULL:
-                    column = self._column(columns, level, i)
-                p = self._text3(p, item, column, tag, level, i)
+            while True:
+                item = all[i]
+                if self.end - p < MARGIN:
+                    p = self._more(p, MARGIN)
+                cls = amf_type(item)
+                if cls == &PyUnicode_Type:
+                    if columns != NULL:
+                        column = self._column(columns, level, i)
+                    next = self._quick_text3(p, item, column, tag)
+                    if next == NULL:
+                        self.p = p
+                        self.frames[level].place = i
+                        p = self._text3(item, column, tag)
+                        i += 1
+                        break
+                    p = next
+                elif cls == &PyFloat_Type:
+                    next = self.end - MARGIN
+                    while True:
+                        p[0] = 0x05
+                        p = amf_put_double(p + 1, AMF_FLOAT(item))
+                        if i + 1 >= size or p > next or amf_type(all[i + 1]) != &PyFloat_Type:
+                            break
+                        i += 1
+                        item = all[i]
+                elif cls == &PyLong_Type and amf_small_int(item, &number) and INT29_MIN <= number <= INT29_MAX:
+                    next = self.end - MARGIN
+                    while True:
+                        p[0] = 0x04
+                        p = amf_put_u29(p + 1, <uint32_t>number & U29_MAX)
+                        if i + 1 >= size or p > next:
+                            break
+                        item = all[i + 1]
+                        if amf_type(item) != &PyLong_Type or not amf_small_int(item, &number):
+                            break
+                        if not INT29_MIN <= number <= INT29_MAX:
+                            break
+                        i += 1
+                elif item == Py_None:
+                    p[0] = 0x01
+                    p += 1
+                elif cls == &PyBool_Type:
+                    p[0] = 0x03 if item == Py_True else 0x02
+                    p += 1
+                else:
+                    self.p = p
+                    self.frames[level].place = i
+                    if cls == &PyDict_Type:
+                        if not self._met3(item, 0x0A):
+                            self._dict3(item, item)
+                    elif cls == &PyList_Type:
+                        if not self._met3(item, 0x09):
+                            self._list3(item, item)
+                    else:
+                        if columns != NULL:
+                            column = self._column(columns, level, i)
+                        self._nested3(item, cls, column, tag)
+                    p = self.p
+                    if self.frames[level].copy != NULL:
+                        items = self.frames[level].copy
+                    i += 1
+                    break
                 i += 1
-                continue
-            next = self.end - MARGIN
-            if cls == &PyFloat_Type:
-                while True:
-                    p[0] = 0x05
-                    p = amf_put_double(p + 1, AMF_FLOAT(item))
-                    i += 1
-                    if i >= size or p > next:
-                        break
-                    item = all[i]
-                    if amf_type(item) != &PyFloat_Type:
-                        break
-                continue
-            if cls == &PyLong_Type and amf_small_int(item, &number) and INT29_MIN <= number <= INT29_MAX:
-                while True:
-                    p[0] = 0x04
-                    p = amf_put_u29(p + 1, <uint32_t>number & U29_MAX)
-                    i += 1
-                    if i >= size or p > next:
-                        break
-                    item = all[i]
-                    if amf_type(item) != &PyLong_Type or not amf_small_int(item, &number):
-                        break
-                    if not INT29_MIN <= number <= INT29_MAX:
-                        break
-                continue
-            next = scalar3(p, item, cls)
-            if next != NULL:
-                p = next
-            else:
-                if columns != NULL:
-                    column = self._column(columns, level, i)
-                self.p = p
-                self.frames[level].place = i
-                self._nested3(item, cls, column, tag)
-                p = self.p
-                if self.frames[level].copy != NULL:
-                    items = self.frames[level].copy
-            i += 1
+                if i >= size:
+                    break
         self.p = p
         return 0
 
     cdef inline int _dynamic_traits(self) except -1:
         """The header of a plain dict: traits the first time, a reference to them from then on."""
-        cdef unsigned char *p
-        if self.plain_traits < 0:
-            self.plain_traits = self._write_traits("", (), True)
-            return 0
-        p = self._room(MARGIN)
+        cdef unsigned char *p = self._room(MARGIN)
         p[0] = 0x0A
-        self.p = amf_put_u29(p + 1, <uint32_t>(self.plain_traits << 2 | 1))
+        if self.plain_traits < 0:
+            self.plain_traits = self.traits_count
+            self.traits_count += 1
+            p[1] = 0x0B
+            p[2] = 0x01
+            self.p = p + 3
+        else:
+            self.p = amf_put_u29(p + 1, <uint32_t>(self.plain_traits << 2 | 1))
         return 0
 
     cdef int _dict3(self, PyObject *value, PyObject *members) except -1:
@@ -1610,6 +1706,7 @@ cdef class Encoder:
         cdef PyObject *item
         cdef PyTypeObject *cls
         cdef Column *column = NULL
+        cdef Recent *recent
         cdef int64_t tag
         cdef unsigned char *p = self.p
         cdef unsigned char *next
@@ -1619,9 +1716,16 @@ cdef class Encoder:
                 p = self._more(p, MARGIN)
             if columns != NULL:
                 column = self._column(columns, level, place)
+            recent = &self.recent[(<uintptr_t>key >> 4) & (RECENT - 1)]
             if column != NULL and column.key == key:
                 tag = column.key_index
                 p = amf_put_u29(p, column.key_index << 1)
+            elif recent.text == key:
+                tag = recent.index
+                p = amf_put_u29(p, recent.index << 1)
+                if column != NULL:
+                    column.key = key
+                    column.key_index = recent.index
             else:
                 held = <object>item  # the look-up of a key may run code of the user's, which may drop it
                 self.p = p
@@ -1633,7 +1737,13 @@ cdef class Encoder:
                     position = nth_position(members, place + 1)
             cls = amf_type(item)
             if cls == &PyUnicode_Type:
-                p = self._text3(p, item, column, tag, level, place)
+                next = self._quick_text3(p, item, column, tag)
+                if next != NULL:
+                    p = next
+                else:
+                    self.p = p
+                    self.frames[level].place = place
+                    p = self._text3(item, column, tag)
             else:
                 next = scalar3(p, item, cls)
                 if next != NULL:
@@ -1641,16 +1751,23 @@ cdef class Encoder:
                 else:
                     self.p = p
                     self.frames[level].place = place
-                    self._nested3(item, cls, column, tag)
+                    if cls == &PyDict_Type:
+                        if not self._met3(item, 0x0A):
+                            self._dict3(item, item)
+                    elif cls == &PyList_Type:
+                        if not self._met3(item, 0x09):
+                            self._list3(item, item)
+                    else:
+                        self._nested3(item, cls, column, tag)
                     p = self.p
                     if self.frames[level].copy != members and self.frames[level].copy != NULL:
                         members = self.frames[level].copy
                         position = nth_position(members, place + 1)
             place += 1
-            if AMF_DICT_SIZE(members) != count or place > count:
+            if place > count:
                 break
         self.p = p
-        if place != count or AMF_DICT_SIZE(members) != count:
+        if place != count:
             raise EncodeError("a dict changed while it was being encoded")
         return 0
 
@@ -1658,8 +1775,11 @@ cdef class Encoder:
         """The header of an object, as a reference when the traits were written before; their place in the table."""
         cdef unsigned char *p
         cdef int64_t index
-        cdef object found
-        cdef object key = (alias, dynamic, names)
+        cdef object found, key
+        if dynamic and not names and not alias:
+            self._dynamic_traits()
+            return self.plain_traits
+        key = (alias, dynamic, names)
         if self._traits is None:
             self._traits = {}
         found = self._traits.get(key)
@@ -1674,7 +1794,8 @@ cdef class Encoder:
         self._name3(alias)
         for name in names:
             self._name3(name)
-        index = len(self._traits)
+        index = self.traits_count
+        self.traits_count += 1
         self._traits[key] = index
         return index
 
@@ -1698,7 +1819,8 @@ cdef class Encoder:
         p[1] = 0x0F if dynamic else 0x07
         self.p = p + 2
         self._name3(alias)
-        self._traits[key] = len(self._traits)
+        self._traits[key] = self.traits_count
+        self.traits_count += 1
         return 0
 
     cdef int _instance3(self, PyObject *value) except -1:
@@ -2095,7 +2217,7 @@ cdef class Encoder:
         """A string with its marker: 02 up to 65,535 bytes, else 0C (AMF0 specification, 2.4 and 2.14)."""
         cdef const char *data
         cdef Py_ssize_t size
-        if not amf_ascii(text, &data, &size):
+        if not amf_text(text, &data, &size):
             self.p = p
             self._utf8(text, &data, &size)
         if self.end - p < size + MARGIN or size > 0xFFFF:
@@ -2115,7 +2237,7 @@ cdef class Encoder:
         cdef const char *data
         cdef Py_ssize_t size
         cdef unsigned char *p
-        if not amf_ascii(text, &data, &size):
+        if not amf_text(text, &data, &size):
             self._utf8(text, &data, &size)
         if size > AMF0_KEY_MAX:
             raise too_long_for_key(what, size)
@@ -2308,7 +2430,7 @@ cdef class Encoder:
         cdef unsigned char *next
         cdef object held = None
         while PyDict_Next(members, &position, &key, &item):
-            if amf_type(key) == &PyUnicode_Type and amf_ascii(key, &data, &size) and size <= AMF0_KEY_MAX:
+            if amf_type(key) == &PyUnicode_Type and amf_text(key, &data, &size) and size <= AMF0_KEY_MAX:
                 if self.end - p < size + 2 + MARGIN:
                     p = self._more(p, size + 2 + MARGIN)
                 p[0] = <unsigned char>(size >> 8)
@@ -2341,10 +2463,10 @@ cdef class Encoder:
                         members = self.frames[level].copy
                         position = nth_position(members, place + 1)
             place += 1
-            if AMF_DICT_SIZE(members) != count or place > count:
+            if place > count:
                 break
         self.p = p
-        if place != count or AMF_DICT_SIZE(members) != count:
+        if place != count:
             raise EncodeError("a dict changed while it was being encoded")
         return 0
 
@@ -2450,8 +2572,71 @@ cdef class Encoder:
         return 0
 
 
+# Cython knows nothing of the references in `kept`.  An object that holds the encoder by which it was written (a class that
+# puts its stream away, a session that has an encoder of its own) would never be freed, did the garbage collector not see them.
+cdef traverseproc plain_traverse = (<PyTypeObject *><PyObject *>Encoder).tp_traverse
+cdef inquiry plain_clear = (<PyTypeObject *><PyObject *>Encoder).tp_clear
+
+
+cdef int traverse_kept(Objects *table, visitproc visit, void *arg) noexcept:
+    cdef size_t i
+    cdef int stop
+    cdef PyObject *value
+    for i in range(table.count):
+        value = <PyObject *>(<uintptr_t>table.kept[i] & ~LAZY)
+        if value != NULL:
+            stop = visit(value, arg)
+            if stop:
+                return stop
+    return 0
+
+
+cdef int traverse(PyObject *self, visitproc visit, void *arg) noexcept:
+    cdef int stop = traverse_kept(&(<Encoder>self).objects, visit, arg)
+    if not stop:
+        stop = traverse_kept(&(<Encoder>self).slots, visit, arg)
+    return stop or plain_traverse(self, visit, arg)
+
+
+cdef int clear(PyObject *self) noexcept:
+    (<Encoder>self).failed = True  # should a finalizer get hold of it
+    free_objects(&(<Encoder>self).objects)
+    free_objects(&(<Encoder>self).slots)
+    return plain_clear(self)
+
+
+(<PyTypeObject *><PyObject *>Encoder).tp_traverse = traverse
+(<PyTypeObject *><PyObject *>Encoder).tp_clear = clear
+
+
 # The marker of each kind, as it stands before a reference too; 0 where the value has to be asked.
 cdef int MARKERS[26]
 MARKERS[:] = [
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0C, 0x08, 0x08, 0x08, 0, 0x0B, 0, 0, 0x09, 0x09, 0x0A, 0x0A, 0x09, 0x0A, 0x0A, 0x11, 0x09,
 ]
+
+
+def dumps(
+    value,
+    *,
+    version: int = 3,
+    classes: ClassRegistry | None = None,
+    limits: Limits | None = None,
+    strings: str = "adaptive",
+    default: Callable[[Any], Any] | None = None,
+    big_ints: str = "error",
+    decimals: str = "float",
+) -> bytes:
+    """The AMF bytes of one value: `amfgate.dumps`, without a detour through Python."""
+    cdef Encoder encoder = Encoder.__new__(Encoder)
+    if not (
+        version is 3
+        and classes is None
+        and limits is None
+        and strings is "adaptive"
+        and default is None
+        and big_ints is "error"
+        and decimals is "float"
+    ):
+        encoder._configure(version, classes, limits, strings, default, big_ints, decimals)
+    return encoder.encode(value)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -132,6 +133,10 @@ def bind(encoder_class: Any, decoder_class: Any) -> tuple[Callable[..., bytes], 
             raise _explained(DecodeError(f"{decoder.bytes_left} bytes follow the value", decoder.offset), data, version)
         return value
 
+    compiled_dumps = getattr(sys.modules[encoder_class.__module__], "dumps", None)
+    if compiled_dumps is not None:  # the same without the detour; its manual page is the one above
+        compiled_dumps.__doc__ = dumps.__doc__
+        return compiled_dumps, loads
     return dumps, loads
 
 

@@ -40,6 +40,9 @@ Hook = Callable[[Any], Any]
 _LINES: Final = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 _BODYLESS: Final = (204, 304)
 
+# Where in the environ a framework's step keeps the framework's own request.
+REQUEST: Final = "amfgate.request"
+
 
 class Pipeline:
     """Steps, run in a loop.
@@ -394,6 +397,16 @@ class Call:
     @user.setter
     def user(self, user: Any) -> None:
         self._user = user
+
+    @property
+    def request(self) -> Any:
+        """The request as the framework knows it, where a step of `amfgate.contrib` makes one."""
+        try:
+            return self.exchange.environ[REQUEST]
+        except KeyError:
+            raise AttributeError(
+                "call.request is the request of a framework, and no step of this gateway makes one: see amfgate.contrib"
+            ) from None
 
     def answer(self, result: Any) -> None:
         """Answer with `result`: for an action that knows it without calling the method."""

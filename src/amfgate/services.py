@@ -251,9 +251,9 @@ class ServiceRegistry:
         if self.case_insensitive:
             name = name.casefold()
         while name:
-            name = name.rpartition(".")[0]
             if name in missing:
                 return missing[name]
+            name = name.rpartition(".")[0]
         return missing.get(EVERYTHING)
 
     def knows(self, name: str) -> bool:

@@ -109,7 +109,11 @@ def save(so: SharedObject, path: str | os.PathLike[str], *, classes: ClassRegist
     file in one step, with its mode; if it is a link, what it points to is replaced.  When anything fails the old file
     is as it was and the new one is gone.
     """
-    data = dumps(so, classes=classes)
+    replace_file(path, dumps(so, classes=classes))
+
+
+def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write bytes to `path` as `save` does: beside it, then in its place."""
     target = os.path.realpath(path)
     directory, name = os.path.split(target)
     beside = os.path.join(directory, f".{name}.{secrets.token_hex(4)}.tmp")

@@ -104,8 +104,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         ran = subprocess.run(browser, capture_output=True, text=True, env=own, timeout=SECONDS + 30)
     assert ran.returncode == 0, ran.stderr
     outcome = json.loads(ran.stdout)
-    assert outcome["ended"], f"the application did not end; the last report: {list(outcome['reports'])[-1:]}\n" + "\n".join(
-        outcome["log"][-40:]
+    assert outcome["ended"], (
+        f"the application did not end; the last report: {list(outcome['reports'])[-1:]}\n"
+        + "\n".join(outcome["log"][-40:])
     )
     return Run(outcome["reports"], probe.arrived, recorder.packets, outcome["log"])
 
@@ -234,7 +235,9 @@ GIVEN = {
     "uuid": "12345678-1234-5678-1234-567812345678",
     "enum": "red",
     "duration": 60.5,
-    "rows": [{"id": i, "name": f"row {i}", "price": i // 4 if i % 4 == 0 else i / 4, "sold": i % 2 == 0} for i in range(500)],
+    "rows": [
+        {"id": i, "name": f"row {i}", "price": i // 4 if i % 4 == 0 else i / 4, "sold": i % 2 == 0} for i in range(500)
+    ],
     "ring": {"n": 1, "self": {"seen": 0}},
     "shared_and_bytes": [{"n": {"ByteArray": "01"}}, {"seen": 1}],
     "ring_and_bytes": {"n": {"ByteArray": "01"}, "self": {"seen": 0}},

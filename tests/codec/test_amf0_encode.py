@@ -156,3 +156,14 @@ def test_the_value_after_slot_65535_has_none_and_is_written_out_again(codec):
 def test_tables_of_amf3_last_for_all_switches_of_one_value(codec):
     shared = b"ab"
     assert codec.dumps([shared, shared], version=0) == H("0A 00000002 11 0C 05 6162 11 0C 00")
+
+
+def test_collections_within_each_other_are_their_innermost_source(codec):
+    assert codec.dumps(ArrayCollection(ArrayCollection([None])), version=0) == H("0A 00000001 05")
+
+
+def test_a_collection_that_is_its_own_source_is_an_error(codec):
+    value = ArrayCollection()
+    value.source = value
+    with pytest.raises(EncodeError, match="32 collections within each other hold nothing else"):
+        codec.dumps(value, version=0)

@@ -127,3 +127,18 @@ def test_two_keys_that_are_one_on_the_wire_are_an_error(codec, version, keys):
 def test_a_member_that_the_traits_have_no_place_for_is_an_error(codec):
     with pytest.raises(EncodeError, match="the class 'A' is sealed and has no member 'y'"):
         codec.dumps(TypedObject("A", {"x": 1, "y": 2}, sealed=["x"]))
+
+
+@pytest.mark.parametrize("version", [0, 3])
+def test_a_members_name_that_is_no_text_is_an_error(codec, version):
+    with pytest.raises(EncodeError, match="a member's name is text, not 1"):
+        codec.dumps(TypedObject("A", {1: None}), version=version)
+
+
+@pytest.mark.parametrize("version", [0, 3])
+@pytest.mark.parametrize("alias", [5, b"A", ["A"]])
+def test_an_alias_that_is_no_text_is_an_error(codec, version, alias):
+    value = TypedObject("A")
+    value.alias = alias
+    with pytest.raises(EncodeError, match="an alias is text, not"):
+        codec.dumps(value, version=version)

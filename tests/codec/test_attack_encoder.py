@@ -391,14 +391,9 @@ CHANGES = {
 }
 
 
-def written_or_refused(codec, value, **options):
-    """What comes back of a value and of one after it; or None when the encoder saw that the value changed."""
-    try:
-        data = codec.dumps([value, "end"], **options)
-    except EncodeError as error:
-        assert "while it was being encoded" in str(error)
-        return None
-    back, end = codec.loads(data, version=options.get("version", 3))
+def written(codec, value, version, classes):
+    """What comes back of a value, when one after it comes back too."""
+    back, end = codec.loads(codec.dumps([value, "end"], version=version, classes=classes), version=version)
     assert end == "end"
     return back
 
@@ -406,12 +401,12 @@ def written_or_refused(codec, value, **options):
 @pytest.mark.parametrize("make", [list, lambda: Vector("object")], ids=["list", "vector"])
 @pytest.mark.parametrize("change", CHANGES[list])
 @pytest.mark.parametrize("version", [0, 3])
-def test_a_list_that_changes_while_it_is_written_has_as_many_items_as_it_says(codec, make, change, version):
+def test_a_list_is_written_as_it_was_when_it_began(codec, make, change, version):
     container = make()
     value, classes = changing(lambda: CHANGES[list][change](container))
     container[:] = [value, 2, 3, 4]
-    back = written_or_refused(codec, container, version=version, classes=classes)
-    assert back is None or (len(back), back[0]["a"]) == (4, 1)
+    back = written(codec, container, version, classes)
+    assert (back[0]["a"], back[1:]) == (1, [2, 3, 4])
 
 
 @pytest.mark.parametrize(
@@ -429,12 +424,12 @@ def test_a_list_that_changes_while_it_is_written_has_as_many_items_as_it_says(co
 )
 @pytest.mark.parametrize("change", CHANGES[dict])
 @pytest.mark.parametrize("version", [0, 3])
-def test_a_dict_that_changes_while_it_is_written_has_the_members_it_had(codec, make, change, version):
+def test_a_dict_is_written_as_it_was_when_it_began(codec, make, change, version):
     container = make()
     value, classes = changing(lambda: CHANGES[dict][change](container))
     container.update(a=value, b=2, c=3)
-    back = written_or_refused(codec, container, version=version, classes=classes)
-    assert back is None or list(back) == ["a", "b", "c"]
+    back = written(codec, container, version, classes)
+    assert (list(back), back["b"], back["c"]) == (["a", "b", "c"], 2, 3)
 
 
 def test_a_dictionary_is_written_as_it_was_when_it_began(codec):

@@ -522,3 +522,59 @@ def test_a_cycle_of_structs_is_collected(codec):
 def test_a_pydantic_model_knows_which_members_were_set(codec):
     value = codec.loads(H("0A 13 03 43 03 61 04 01"), classes=registry(ModelDefaults))
     assert value.model_fields_set == {"a"}
+
+
+@pytest.mark.parametrize("inherited", [False, True])
+@pytest.mark.parametrize(
+    ("version", "data"), [(3, "0A 13 03 43 03 61 04 01"), (0, "10 0001 43 0001 61 00 3FF0000000000000 000009")]
+)
+def test_a_property_in_the_place_of_a_field_is_set_through_its_setter(codec, version, data, inherited):
+    @dataclasses.dataclass
+    class Thing:
+        a: object
+
+    Thing.a = property(lambda self: self._a, lambda self, value: vars(self).update(_a=[value]))
+    cls = type("Child", (Thing,), {}) if inherited else Thing
+    assert codec.loads(H(data), version=version, classes=registry(cls)).a == [1]
+
+
+def test_a_setattr_of_the_class_sees_every_member(codec):
+    seen = []
+
+    @dataclasses.dataclass
+    class Thing:
+        a: object = None
+
+        def __setattr__(self, name, value):
+            seen.append((name, value))
+            object.__setattr__(self, name, value)
+
+    codec.loads(H("0A 13 03 43 03 61 04 01"), classes=registry(Thing))
+    assert seen == [("a", 1)]
+
+
+@pytest.mark.parametrize(("version", "data"), [(3, "0A 13 03 43 03 61 04 01"), (0, "10 0001 43 0001 61 05 000009")])
+def test_new_of_a_dataclass_is_called(codec, version, data):
+    @dataclasses.dataclass
+    class Thing:
+        a: object = None
+
+        def __new__(cls):
+            instance = object.__new__(cls)
+            vars(instance)["made"] = True
+            return instance
+
+    assert codec.loads(H(data), version=version, classes=registry(Thing)).made
+
+
+@pytest.mark.parametrize(("version", "data"), [(3, "0A 13 03 43 03 61 04 01"), (0, "10 0001 43 0001 61 05 000009")])
+def test_an_abstract_dataclass_is_not_made(codec, version, data):
+    @dataclasses.dataclass
+    class Thing(abc.ABC):
+        a: object = None
+
+        @abc.abstractmethod
+        def go(self): ...
+
+    with pytest.raises(DecodeError, match="could not be filled: TypeError: Can't instantiate abstract class Thing"):
+        codec.loads(H(data), version=version, classes=registry(Thing))

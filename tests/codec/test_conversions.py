@@ -203,3 +203,19 @@ def test_a_str_enum_is_a_key(codec):
 
 def test_an_int_enum_is_a_key_by_its_digits(codec):
     assert codec.dumps({Level.HIGH: None}) == H("0A 0B 01 03 33 01 01")
+
+
+def test_a_long_double_that_is_a_double_is_one(codec):
+    assert codec.dumps(numpy.longdouble("1.5")) == H("05 3FF8000000000000")
+
+
+def test_more_types_than_are_remembered(codec):
+    classes = [collections.namedtuple(f"Row{n}", "a") for n in range(1200)]
+    assert codec.dumps([cls(1) for cls in classes]).endswith(H("0A 01 04 01"))
+
+
+@pytest.mark.parametrize("base", [dict, list, tuple, str, int, float, bytes, bytearray])
+@pytest.mark.parametrize("version", [0, 3])
+def test_a_plain_subclass_travels_as_its_base(codec, version, base):
+    value = base(b"12") if base in (bytes, bytearray) else base("12") if base is not dict else base(a=1)
+    assert codec.dumps(type("Sub", (base,), {})(value), version=version) == codec.dumps(value, version=version)

@@ -91,6 +91,7 @@ def test_amf0_goes_out_as_it_came(codec, data):
     ("value", "count"),
     [
         (EcmaArray(), "00000000"),
+        (EcmaArray({0: None}), "00000001"),
         (EcmaArray({0: None, 1: None}), "00000002"),
         (EcmaArray({2**32 - 2: None}), "FFFFFFFF"),
         (EcmaArray({2**32 - 1: None}), "00000000"),

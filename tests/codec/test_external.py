@@ -333,3 +333,24 @@ def test_depth_goes_on_when_read(codec):
     classes, _ = registry(read=lambda self, input: input.readObject())
     with pytest.raises(DecodeError, match="more than 3 containers within each other"):
         codec.loads(H("09 03 01 0A 07 03 58 09 03 01 09 01 01"), classes=classes, limits=Limits(max_depth=3))
+
+
+def test_a_stream_is_good_for_its_own_object_alone(codec):
+    kept = []
+    classes, cls = registry(write=lambda self, output: kept.append(output))
+    codec.dumps(cls(), classes=classes)
+    for call in (lambda: kept[0].writeByte(1), lambda: kept[0].writeObject(1)):
+        with pytest.raises(EncodeError, match="this encoder is not at work"):
+            call()
+
+
+def test_a_stream_of_another_object_is_not_good_while_one_is_written(codec):
+    kept = []
+
+    def write(self, output):
+        kept.append(output)
+        kept[0].writeByte(len(kept))
+
+    classes, cls = registry(write=write)
+    with pytest.raises(EncodeError, match="this encoder is not at work"):
+        codec.dumps([cls(), cls()], classes=classes)

@@ -210,3 +210,16 @@ def test_depth_cannot_be_unlimited():
 def test_depth_has_a_ceiling():
     with pytest.raises(ValueError, match="more than 4096 does not fit on a thread's stack"):
         Limits(max_depth=4097)
+
+
+def test_the_source_of_a_collection_counts(codec):
+    data = H("0A 07 43") + b"flex.messaging.io.ArrayCollection" + H("01")
+    assert codec.loads(data, limits=Limits(max_values=2)).source is None
+    with pytest.raises(DecodeError, match="more than 1 values"):
+        codec.loads(data, limits=Limits(max_values=1))
+
+
+@pytest.mark.parametrize("data", ["09 01 03 61 01 03 62 01 03 63 01 01", "0A 0B 01 03 61 01 03 62 01 03 63 01 01"])
+def test_the_last_member_is_one_too_many(codec, data):
+    with pytest.raises(DecodeError, match="more than 3 values"):
+        codec.loads(H(data), limits=Limits(max_values=3))

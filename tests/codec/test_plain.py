@@ -141,3 +141,24 @@ def test_reading_twice_counts_values_once(codec):
 
 def test_dates_ms_stays_a_float(codec):
     assert type(codec.loads(H("08 01 0000000000000000"), plain=True, dates="ms")) is float
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("11 03 00 01 0A 00", Dictionary),
+        ("10 03 00 01 0A 00", Vector),
+        ("0A 0B 01 03 61 0A 00 01", dict),
+        ("09 01 03 61 0A 00 01", EcmaArray),
+        ("09 01 03 30 0A 00 01", list),
+    ],
+)
+def test_a_source_of_any_kind_can_hold_its_collection(codec, source, expected):
+    value = codec.loads(COLLECTION + H(source), plain=True)
+    (inside,) = value.values() if hasattr(value, "values") else value
+    assert (type(value), inside is value) == (expected, True)
+
+
+def test_amf0_collection_written_with_members(codec):
+    data = H("10 0021") + b"flex.messaging.io.ArrayCollection" + H("0006") + b"source" + H("0A 00000001 05 000009")
+    assert codec.loads(data, version=0, plain=True) == [None]

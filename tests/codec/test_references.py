@@ -176,3 +176,13 @@ def test_a_shared_list_is_one_list_after_decoding(codec, version):
 def test_a_generator_met_twice_is_one_list(codec):
     items = (n for n in [None])
     assert codec.dumps([items, items]) == H("09 05 01 09 03 01 01 09 02")
+
+
+def test_amf0_has_no_reference_to_a_named_tuple_either(codec):
+    from collections import namedtuple
+
+    classes = ClassRegistry()
+    classes.register(namedtuple("Pair", ["a"]), "P")
+    with pytest.raises(DecodeError, match="reference 0 is to an object that is not complete") as caught:
+        codec.loads(H("10 0001 50 0001 61 07 0000 000009"), version=0, classes=classes)
+    assert caught.value.offset == 7

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amfgate import EncodeError, Rows
+from amfgate import EncodeError, Limits, Rows
 
 H = bytes.fromhex
 TWO = "09 05 01 0A 23 01 03 61 03 62 04 01 04 02 0A 01 04 03 04 04"
@@ -93,3 +93,19 @@ def test_a_row_that_is_no_sequence_is_an_error(codec):
 def test_one_result_set_met_twice_is_read_once(codec):
     rows = Rows(["a"], iter([(1,)]))
     assert codec.dumps([rows, rows]) == H("09 05 01 09 03 01 0A 13 01 03 61 04 01 09 02")
+
+
+@pytest.mark.parametrize("version", [0, 3])
+def test_a_row_is_a_level(codec, version):
+    assert codec.dumps(Rows(["a"], [(1,)]), version=version, limits=Limits(max_depth=2))
+    with pytest.raises(EncodeError, match="more than 1 containers within each other") as caught:
+        codec.dumps(Rows(["a"], [(1,)]), version=version, limits=Limits(max_depth=1))
+    assert caught.value.path == "$[0]"
+
+
+@pytest.mark.parametrize("version", [0, 3])
+def test_rows_and_their_values_are_counted(codec, version):
+    rows = Rows(["a", "b"], [(1, 2), (3, 4)])  # the list, two rows, four values
+    assert codec.dumps(rows, version=version, limits=Limits(max_values=7))
+    with pytest.raises(EncodeError, match="more than 6 values"):
+        codec.dumps(rows, version=version, limits=Limits(max_values=6))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amfgate import DecodeError, EncodeError
+from amfgate import ClassRegistry, DecodeError, EncodeError
 
 H = bytes.fromhex
 
@@ -202,3 +202,34 @@ def test_bytes_left(codec):
     decoder = codec.Decoder(H("04 05 04 06"))
     decoder.decode()
     assert decoder.bytes_left == 2
+
+
+def test_a_decoder_that_a_setter_uses_is_an_error(codec):
+    class Thing:
+        a: object
+
+        def __setattr__(self, name, value):
+            decoder.decode()
+
+    classes = ClassRegistry()
+    classes.register(Thing, "A")
+    decoder = codec.Decoder(H("09 03 01 0A 13 03 41 03 61 09 01 01"), classes=classes)
+    with pytest.raises(DecodeError):
+        decoder.decode()
+
+
+def test_a_key_that_is_no_text_is_a_type_error(codec):
+    with pytest.raises(TypeError, match=r"encode_string\(\) takes a str, not int"):
+        codec.Encoder().encode_string(5)
+
+
+def test_a_key_that_cannot_be_written_is_an_error(codec):
+    with pytest.raises(EncodeError, match=r"text with the lone surrogate U\+D800"):
+        codec.Encoder().encode_string("\ud800")
+
+
+def test_a_key_that_is_cut_is_an_error_with_its_offset(codec):
+    decoder = codec.Decoder(H("03 61 05 61"))
+    assert decoder.decode_string() == "a"
+    with pytest.raises(DecodeError, match="a text of 2 bytes runs past the end: 1 are left, at offset 3"):
+        decoder.decode_string()

@@ -90,6 +90,9 @@ class Client:
     has no answer to the call; DecodeError for an answer that cannot be decoded; EncodeError for arguments that
     cannot be sent; TimeoutError and ConnectionError from the network; ImportError without httpx.
 
+    Of a client, `headers` are the AMF headers that every packet gets, by name, those that the server asked for among
+    them; `reply` is the packet that came last, None before the first.
+
     A service whose name is that of a method here is reached by `call`: `client.call("batch.run")`.  One client may be
     used by several threads; `reply` is then whichever came last.
     """
@@ -148,9 +151,7 @@ class Client:
         self._login = threading.Lock()
         self._post = self._poster(timeout, transport, cookies, http)
         self.headers: dict[str, Header] = {header.name: header for header in as_headers(headers)}
-        """The headers that every packet gets, by name: those given, and those that the server asked for."""
         self.reply: Packet | None = None
-        """The packet that came last, with its headers; None before the first."""
 
     @property
     def url(self) -> str:
@@ -399,6 +400,7 @@ class Client:
         if not isinstance(value, str):
             raise ValueError(f"it has to be text, and is a {type(value).__name__}")
         if name == "AppendToGatewayUrl":
+            checked_url(appended(self._base, value))
             self._suffix = value  # in the place of what was appended before: servers send it again and again
         else:
             self._base, self._suffix = replaced(self._base, value), ""

@@ -20,7 +20,7 @@ from ..types import undefined
 _NAMES: Final[dict[str, tuple[str, ...]]] = {
     "code": ("faultCode", "code"),
     "description": ("faultString", "description"),
-    "details": ("faultDetail", "details"),
+    "details": ("faultDetail", "details", "detail"),
     "root_cause": ("rootCause", "rootcause"),
     "extended_data": ("extendedData",),
     "level": ("level",),

@@ -67,7 +67,9 @@ class HttpxPost:
         except httpx.TimeoutException as error:
             raise TimeoutError(f"{shown_url(url)}: no answer in time ({type(error).__name__})") from error
         except httpx.TransportError as error:
-            raise ConnectionError(f"{shown_url(url)}: {error or type(error).__name__}") from error
+            raise ConnectionError(f"{shown_url(url)}: {str(error) or type(error).__name__}") from error
+        except httpx.InvalidURL as error:
+            raise ValueError(f"{shown_url(url)}: httpx does not take this URL: {error}") from error
 
     def cookies(self) -> dict[str, str]:
         return {cookie.name: cookie.value or "" for cookie in self._http.cookies.jar}

@@ -16,6 +16,10 @@ def checked_url(url: Any) -> str:
     geturl = getattr(url, "geturl", None)  # urllib's results are tuples, whose text is no URL
     text = str(geturl() if callable(geturl) else url).strip()
     parts = urlsplit(text)
+    try:
+        parts.port  # noqa: B018
+    except ValueError as error:
+        raise ValueError(f"{text!r}: {error}") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         hint = ""
         if parts.scheme.startswith("rtmp"):
@@ -23,7 +27,11 @@ def checked_url(url: Any) -> str:
         elif not text.startswith("/"):
             hint = f"; perhaps http://{text}" if "://" not in text else ""
         raise ValueError(f"a gateway's URL starts with http:// or https:// and a host, not {text!r}{hint}")
-    return text.partition("#")[0]
+    text = text.partition("#")[0]
+    if not parts.path:  # what a server appends belongs to the path, not to the host
+        host, question, query = text.partition("?")
+        text = f"{host}/{question}{query}"
+    return text
 
 
 def appended(url: str, suffix: str) -> str:

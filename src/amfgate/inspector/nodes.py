@@ -17,8 +17,7 @@ Label = Any  # of a child: an index, a word ("value", "source"), or the `text` n
 class Node:
     """One value in the bytes.
 
-    kind: what it is, in words: "string", "ecma array", "packet".  A stretch of bytes that could not be read has the kind
-        "skipped".
+    kind: what it is, in words: "string", "ecma array", "packet"; "skipped" for bytes that could not be read.
     amf: 0 or 3, the format in which it is written.
     start, end: its bytes, `data[start:end]`.
     value: of a scalar, what it means; of others None.
@@ -65,6 +64,9 @@ class Traits:
         self.external = external
         self.bits = bits
         self.index = index
+
+    def __str__(self) -> str:
+        return quoted(self.alias.value) if self.alias.value else "no class"
 
     @property
     def key(self) -> tuple[Any, ...]:

@@ -16,70 +16,30 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..errors import DecodeError
-from ..flex.small import _BLOCKS as SMALL_BLOCKS
 from . import salvage
+from .markers import (
+    ASSOCIATIVE,
+    CLOSED,
+    COUNTS,
+    DEPTH,
+    DYNAMIC,
+    ENTRIES,
+    ITEMS,
+    MEMBERS,
+    NAMES0,
+    NAMES3,
+    ONE,
+    OPAQUE,
+    SEALED,
+    SMALL,
+    SMALL_BLOCKS,
+    VECTORS,
+    WRAPPERS,
+    Frame,
+)
 from .nodes import Damage, Node, Traits, quoted
 
-# How a frame takes a value.
-ITEMS, MEMBERS, SEALED, DYNAMIC, ASSOCIATIVE, ENTRIES, ONE, SMALL = range(8)
-CLOSED: Final = -1  # instead of a version: the container is complete
-DEPTH: Final = 512  # containers within each other, as in the codec
 STEP: Final = 4096  # values between two calls of `progress`
-
-_COLLECTIONS: Final = ("ArrayCollection", "ArrayList", "ObjectProxy", "ManagedObjectProxy")
-WRAPPERS: Final = frozenset(f"flex.messaging.io.{name}{end}" for name in _COLLECTIONS for end in ("", "Ext"))
-
-NAMES0: Final = {
-    0x00: "number",
-    0x01: "boolean",
-    0x02: "string",
-    0x03: "object",
-    0x05: "null",
-    0x06: "undefined",
-    0x07: "reference",
-    0x08: "ecma array",
-    0x0A: "strict array",
-    0x0B: "date",
-    0x0C: "long string",
-    0x0D: "unsupported",
-    0x0F: "xml document",
-    0x10: "typed object",
-    0x11: "avm+",
-}
-NAMES3: Final = {
-    0x00: "undefined",
-    0x01: "null",
-    0x02: "boolean",
-    0x03: "boolean",
-    0x04: "integer",
-    0x05: "double",
-    0x06: "string",
-    0x07: "xml document",
-    0x08: "date",
-    0x09: "array",
-    0x0A: "object",
-    0x0B: "xml",
-    0x0C: "byte array",
-    0x0D: "vector of int",
-    0x0E: "vector of uint",
-    0x0F: "vector of double",
-    0x10: "vector of objects",
-    0x11: "dictionary",
-}
-VECTORS: Final = {0x0D: (4, "i"), 0x0E: (4, "I"), 0x0F: (8, "d")}
-
-
-class Frame:
-    """An open container: how it takes a value, the label of the next one, and what is left to come."""
-
-    __slots__ = ("key", "left", "mode", "names", "node")
-
-    def __init__(self, node: Node, mode: int, left: int = 0, names: Any = ()) -> None:
-        self.node = node
-        self.mode = mode
-        self.left = left
-        self.names = names
-        self.key: Any = None
 
 
 class Reader:
@@ -137,7 +97,7 @@ class Reader:
                     if child is not None:
                         top.node.children.append((top.key, child))
                         child = None
-                    self.unit = self.at
+                    self.unit, top.key = self.at, ""
                     want = self._next(top)
                     if want != CLOSED:
                         break
@@ -150,36 +110,11 @@ class Reader:
             except DecodeError as error:
                 if not self.tolerant or not stack:
                     raise
-                if not self._go_on(stack, error):
+                if not salvage.go_on(self, stack, error):
                     return stack[0].node
                 resume, child = True, None
 
-    # --- damage ----------------------------------------------------------------------------------------------------------
-
-    def _go_on(self, stack: list[Frame], error: DecodeError) -> bool:
-        """Skip to where an open container makes sense again; False, with all of them closed, if there is none."""
-        start, top = self.unit, stack[-1]
-        found = salvage.find(self, stack, start + 1) if len(self.damages) < salvage.MOST else None
-        for inner, outer in zip(stack[:0:-1], stack[-2::-1]):
-            outer.node.children.append((outer.key, inner.node))
-        if found is None:
-            for frame in stack:
-                frame.node.end = start
-                frame.node.more["damage"] = str(error)
-            stack[0].node.more["unread"] = True
-            self.at = start
-            return False
-        index, self.at = found
-        self.skip(top.node, start, self.at, str(error), top.key)
-        for frame in stack[index + 1 :]:
-            frame.node.end = self.at
-            frame.node.more["damage"] = str(error)
-        if index + 1 < len(stack):  # that child was handed over above
-            del stack[index + 1 :]
-        stack[index].node.more["damage"] = str(error)
-        if stack[index].mode == SEALED:
-            stack[index].names = ()  # nobody knows which of them were lost
-        return True
+    # --- damage ----------------------------------------------------------------------------------------------
 
     def skip(self, into: Node, start: int, end: int, why: str, label: Any = "") -> Node:
         """Put the bytes between into a node as skipped, and into the list of damages."""
@@ -187,19 +122,18 @@ class Reader:
         node.end = end
         node.more["damage"] = why
         node.parts.append((start, end, "skipped"))
-        if label is None:
-            label = ""
         into.children.append((label, node))
         self.damages.append(Damage(start, end, why))
         return node
 
-    # --- bytes ------------------------------------------------------------------------------------------------------------
+    # --- bytes -----------------------------------------------------------------------------------------------
 
     def need(self, count: int, what: str) -> int:
         """Are there so many bytes left?  The offset behind them."""
         left = self.total - self.at
         if count > left:
-            raise DecodeError(f"{what} of {count} bytes; {left} are left", self.at)
+            unit = "byte" if count == 1 else "bytes"
+            raise DecodeError(f"{what} takes {count} {unit}, and {max(left, 0)} are left", self.at)
         return self.at + count
 
     def part(self, node: Node, start: int, meaning: str) -> None:
@@ -289,7 +223,7 @@ class Reader:
         self.text3(node, owner, what)
         return node
 
-    # --- values -----------------------------------------------------------------------------------------------------------
+    # --- values ----------------------------------------------------------------------------------------------
 
     def _begin(self, amf: int, depth: int) -> tuple[Node, Frame | None]:
         """A scalar, or a container and its frame."""
@@ -327,7 +261,7 @@ class Reader:
         elif marker == 0x0C or marker == 0x0F:
             node.value = self.text(node, self.number(node, 4, "length"), node.kind)
             if marker == 0x0F:
-                self._slot(node)
+                self._enter(node, self.slots)
         elif marker == 0x0B:
             node.value = self.double(node, "milliseconds")
             node.more["zone"] = self.number(node, 2, "time zone in minutes", signed=True)
@@ -339,26 +273,22 @@ class Reader:
         elif marker == 0x0A:
             left = self.number(node, 4, "items:")
             if left > self.total - self.at:
-                raise DecodeError(f"an array of {left} items; {self.total - self.at} bytes are left", self.at - 4)
+                raise DecodeError(f"strict array of {left}, and {self.total - self.at} bytes are left", self.at - 4)
             if self.counted or depth:
-                self._slot(node)
+                self._enter(node, self.slots)
             return Frame(node, ITEMS, left)
         elif marker == 0x03 or marker == 0x08 or marker == 0x10:
             if marker == 0x08:
                 node.more["count"] = self.number(node, 4, "declared count")
             if marker == 0x10:
                 node.more["alias"] = self.text16(node, "alias")
-            self._slot(node)
+            self._enter(node, self.slots)
             return Frame(node, MEMBERS)
         return None
 
-    def _slot(self, node: Node) -> None:
-        node.slot = len(self.slots)
-        self.slots.append(node)
-
-    def _object(self, node: Node) -> None:
-        node.slot = len(self.objects)
-        self.objects.append(node)
+    def _enter(self, node: Node, table: list[Node]) -> None:
+        node.slot = len(table)
+        table.append(node)
 
     def _resolve(self, node: Node, table: list[Node], index: int) -> None:
         if index >= len(table):
@@ -392,10 +322,10 @@ class Reader:
             return None
         if marker == 0x0A:
             return self._begin_object(node, head, start)
-        self.part(node, start, "written out" if marker == 0x08 else f"{_COUNTS.get(marker, 'count')} {count}")
+        self.part(node, start, "written out" if marker == 0x08 else f"{COUNTS.get(marker, 'count')} {count}")
         if marker == 0x08:
             node.value = self.double(node, "milliseconds")
-            self._object(node)
+            self._enter(node, self.objects)
             return None
         if marker == 0x0C or marker == 0x07 or marker == 0x0B:
             if marker == 0x0C:
@@ -405,11 +335,11 @@ class Reader:
                 self.part(node, at, f"{count} bytes")
             else:
                 node.value = self.text(node, count, node.kind)
-            self._object(node)
+            self._enter(node, self.objects)
             return None
         if marker == 0x09:
             self._fits(node, count, 1)
-            self._object(node)
+            self._enter(node, self.objects)
             return Frame(node, ASSOCIATIVE, count)
         flag = "weak keys" if marker == 0x11 else "fixed length"
         node.more["flag"] = self.byte(node, flag, lambda byte: f"{flag}: {byte}")
@@ -417,17 +347,17 @@ class Reader:
             size, letter = VECTORS[marker]
             self._fits(node, count, size)
             node.value = self._numbers(node, count, size, letter)
-            self._object(node)
+            self._enter(node, self.objects)
             return None
         if marker == 0x10:
             node.more["alias"] = self.key3(node, "element class")
         self._fits(node, count, 2 if marker == 0x11 else 1)
-        self._object(node)
+        self._enter(node, self.objects)
         return Frame(node, ENTRIES, 2 * count) if marker == 0x11 else Frame(node, ITEMS, count)
 
     def _fits(self, node: Node, count: int, size: int) -> None:
         if count * size > self.total - self.at:
-            raise DecodeError(f"a {node.kind} of {count}; {self.total - self.at} bytes are left", node.start)
+            raise DecodeError(f"{node.kind} of {count}, and {self.total - self.at} bytes are left", node.start)
 
     def _numbers(self, node: Node, count: int, size: int, letter: str) -> list[Any]:
         """The items of a Vector of numbers; doubles as their bits."""
@@ -445,9 +375,11 @@ class Reader:
         if not head & 2:
             index = head >> 2
             if index >= len(self.traits):
-                raise DecodeError(f"traits reference {index}, and only {len(self.traits)} traits came before", node.start)
+                raise DecodeError(
+                    f"traits reference {index}, and only {len(self.traits)} traits came before", node.start
+                )
             traits = self.traits[index]
-            self.part(node, start, f"traits {index} again, {_class_of(traits)}")
+            self.part(node, start, f"traits {index} again, {traits}")
             if self.known_traits[traits.key] != index:
                 node.more["traits"] = index
         else:
@@ -457,16 +389,17 @@ class Reader:
         node.more["class"] = traits
         alias = str(traits.alias.value)
         if not traits.external:
-            self._object(node)
+            self._enter(node, self.objects)
             return Frame(node, SEALED, 0, tuple(name.value for name in traits.names))
         if alias in WRAPPERS:
-            self._object(node)
+            self._enter(node, self.objects)
             return Frame(node, ONE, 1, ("source",))
         if alias in SMALL_BLOCKS:
-            self._object(node)
+            self._enter(node, self.objects)
             node.more["flags"] = []
             return Frame(node, SMALL, 0, list(SMALL_BLOCKS[alias]))
-        raise DecodeError(f"{quoted(alias)} is externalizable: only its class knows how long it is", node.start)
+        self._enter(node, self.objects)
+        return Frame(node, OPAQUE)
 
     def _new_traits(self, node: Node, head: int, start: int) -> Traits:
         external, count = bool(head & 4), head >> 4
@@ -485,7 +418,7 @@ class Reader:
         self.traits.append(traits)
         return traits
 
-    # --- what comes next in a container -------------------------------------------------------------------------------
+    # --- what comes next in a container ----------------------------------------------------------------------
 
     def _next(self, frame: Frame) -> int:
         """Read up to the next value: its key, its flags.  The version of that value, or CLOSED."""
@@ -514,6 +447,9 @@ class Reader:
             return self._next(frame)
         if mode == SMALL:
             return self._next_field(frame)
+        if mode == OPAQUE:
+            alias = quoted(node.more["class"].alias.value)
+            raise DecodeError(f"{alias} is externalizable: only its class knows how long it is", self.at)
         if not frame.left:
             return CLOSED
         frame.left -= 1
@@ -529,18 +465,20 @@ class Reader:
     def _next_member(self, frame: Frame) -> int:
         """An empty name with 09 behind it ends an AMF0 object; with anything else it is a name."""
         node, start = frame.node, self.at
-        key = frame.key = Node("text", 0, start)
-        self.at = self.need(2, "a member's name")
+        key = Node("text", 0, start)
+        if self.total - start < 3:
+            raise DecodeError("the input ends here, object not closed", self.total)
+        self.at = start + 2
         size = int.from_bytes(self.data[start : self.at], "big")
         if not size:
-            end = self.need(1, "a value or the end of the object")
             if self.data[self.at] == 0x09:
-                self.at = end
+                self.at += 1
                 self.part(node, start, "end of object")
                 return CLOSED
         self.part(node, start, f"name, length {size}")
         key.value = self.text(node, size, "a name")
         key.end = self.at
+        frame.key = key
         return 0
 
     def _next_field(self, frame: Frame) -> int:
@@ -560,10 +498,3 @@ class Reader:
         frame.key = fields[len(fields) - frame.left]
         frame.left -= 1
         return 3
-
-
-_COUNTS: Final = {0x07: "length", 0x0B: "length", 0x0C: "length", 0x09: "dense items:", 0x11: "entries:"}
-
-
-def _class_of(traits: Traits) -> str:
-    return quoted(traits.alias.value) if traits.alias.value else "no class"

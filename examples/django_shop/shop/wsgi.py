@@ -1,0 +1,11 @@
+"""The project as a WSGI application, with its services in front."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+from amfgate.contrib.django import gateway
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "shop.settings")
+
+application = gateway(get_wsgi_application())

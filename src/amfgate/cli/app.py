@@ -1,0 +1,83 @@
+"""The group of commands, and what happens to their errors."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from .._version import __version__
+from ..errors import AmfError, Fault
+from . import call, completion, from_json, inspect, serve, sol
+from .options import Settings, debug_option
+
+BAD_NEWS, NOT_UNDERSTOOD, OUT_OF_REACH = 1, 2, 3
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=False)
+@click.version_option(__version__, prog_name="amfgate", message="%(prog)s %(version)s")
+@debug_option
+def amfgate() -> None:
+    """Look into AMF, call services that speak it, serve them.
+
+    \b
+    amfgate inspect save.sol                      what is in it?
+    amfgate inspect 0a0b010361040301              hex from a forum
+    amfgate inspect session.har --target 'shop.*' the calls of a recording
+    amfgate call http://localhost:8000/amf catalog.page 0 20
+    amfgate sol edit save.sol --set coins=500
+
+    Exit status: 0 all is well, 1 damaged input or a fault, 2 wrong usage, 3 something cannot be read or reached.
+    """
+
+
+for command in (
+    inspect.inspect,
+    from_json.from_json,
+    call.call,
+    serve.serve,
+    sol.sol,
+    completion.completion,
+):
+    amfgate.add_command(command)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line.  Errors are one line on stderr, with `--debug` the traceback too."""
+    logging.getLogger("amfgate.packet").setLevel(logging.ERROR)  # the tree says the same in its place
+    settings = Settings()
+    try:
+        status = amfgate.main(list(arguments), prog_name="amfgate", standalone_mode=False, obj=settings)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return _say("stopped", 130, settings)
+    except BrokenPipeError:  # `amfgate inspect big.har | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter complains when it flushes
+        return 0
+    except Fault as fault:
+        more = f"\n{fault.details}" if fault.details else ""
+        return _say(f"fault: {fault}{more}", BAD_NEWS, settings)
+    except AmfError as error:
+        return _say(str(error), BAD_NEWS, settings)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _say(f"{where}{error.strerror or error}", OUT_OF_REACH, settings)
+    except ImportError as error:
+        return _say(str(error), OUT_OF_REACH, settings)
+    except Exception as error:
+        return _say(f"{type(error).__name__}: {error}", BAD_NEWS, settings)
+
+
+def _say(message: str, status: int, settings: Settings) -> int:
+    if settings.debug:
+        traceback.print_exc()
+    click.echo(f"amfgate: {message}", err=True)
+    return status

@@ -1,0 +1,113 @@
+"""`amfgate serve`: a gateway on this machine, to try things with."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import socketserver
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+import click
+
+from ..gateway import Gateway
+from ..services import ServiceRegistry
+from .options import debug_option
+
+
+@click.command()
+@click.argument("app", metavar="MODULE:APP")
+@click.option("--host", default="127.0.0.1", show_default=True)
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
+@click.option(
+    "--path", default="/amf", show_default=True, help="Where services are reached; for a mapping of services."
+)
+@debug_option
+def serve(app: str, host: str, port: int, path: str) -> None:
+    """Serve a WSGI application, or services alone, for development.
+
+    MODULE:APP is as for other WSGI servers, or FILE.py:APP; APP may have dots. It is an application, a Gateway, or what
+    Gateway takes as services: a mapping of names to objects. waitress serves if it is installed, else Python's wsgiref.
+
+    \b
+    amfgate serve shop:app
+    amfgate serve examples/shop.py:services --port 9000
+
+    It is not hardened: put a real server in front of people.
+    """
+    application = _application(_load(app), path, app)
+    try:
+        from waitress import create_server  # type: ignore[import-untyped,unused-ignore]
+    except ImportError:
+        _serve_wsgiref(application, host, port)
+        return
+    server = create_server(application, host=host, port=port)
+    _announce(host, server.effective_port, "waitress")
+    server.run()
+
+
+def _load(text: str) -> Any:
+    """What MODULE:APP names."""
+    module_name, colon, names = text.rpartition(":")
+    if not colon or not module_name or not names:
+        raise click.UsageError(f"{text!r} is not MODULE:APP, as in shop:app")
+    sys.path.insert(0, "")
+    if module_name.endswith(".py"):
+        path = Path(module_name)
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        if spec is None or spec.loader is None or not path.exists():
+            raise click.UsageError(f"there is no file {module_name}")
+        sys.path.insert(0, str(path.parent))
+        value: Any = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = value  # dataclasses and annotations look their module up
+        spec.loader.exec_module(value)
+    else:
+        try:
+            value = importlib.import_module(module_name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+                raise
+            raise click.UsageError(f"there is no module {module_name} here or installed") from None
+    for name in names.split("."):
+        try:
+            value = getattr(value, name)
+        except AttributeError:
+            raise click.UsageError(f"{module_name} has no {names}") from None
+    return value
+
+
+def _application(value: Any, path: str, name: str) -> Callable[..., Iterable[bytes]]:
+    if isinstance(value, (Mapping, ServiceRegistry, list, tuple)):
+        return Gateway(_nothing_else, value, path=path)
+    if not callable(value):
+        raise click.UsageError(f"{name} is no WSGI application and no mapping of services, but {value!r}")
+    application: Callable[..., Iterable[bytes]] = value
+    return application
+
+
+def _nothing_else(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+    start_response("404 Not Found", [("Content-Type", "text/plain; charset=utf-8")])
+    return [b"There is nothing here but the gateway.\n"]
+
+
+def _announce(host: str, port: int, server: str) -> None:
+    click.echo(f"serving on http://{f'[{host}]' if ':' in host else host}:{port}/ with {server}; Ctrl+C stops")
+    sys.stdout.flush()
+
+
+class _Server(socketserver.ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+
+class _Handler(WSGIRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        click.echo(f"{self.address_string()} {format % args}", err=True)
+
+
+def _serve_wsgiref(application: Callable[..., Iterable[bytes]], host: str, port: int) -> None:
+    with make_server(host, port, application, server_class=_Server, handler_class=_Handler) as server:
+        _announce(host, server.server_port, "wsgiref")
+        server.serve_forever()

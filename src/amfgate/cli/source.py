@@ -1,0 +1,96 @@
+"""Where input comes from: a file, `-` for standard input, hex digits, base64, or a dump in hex with offsets."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+
+_HEX: Final = re.compile(rb"(?:[0-9A-Fa-f]{2})+")
+_NOISE: Final = re.compile(rb"\\x|0[xX]|[\s,;:]")
+_DUMP: Final = re.compile(
+    r"\s*(?:0x)?([0-9A-Fa-f]{4,8}):?[ \t]+((?:[0-9A-Fa-f]{2,4}[ \t]{1,2})*[0-9A-Fa-f]{2,4})(?:\s.*|\|.*)?$"
+)
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/\-_]{8,}={0,2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Bytes, and what to call them."""
+
+    name: str
+    data: bytes
+
+
+def open_sources(words: tuple[str, ...]) -> list[Source]:
+    """The inputs that the words of a command line name; hex digits may be split over several words."""
+    joined = hex_digits("".join(words).encode())
+    if joined is not None and not any(word == "-" or Path(word).exists() for word in words):
+        return [Source("hex", joined)]
+    return [_open(word) for word in words]
+
+
+def _open(word: str) -> Source:
+    if word == "-":
+        return Source("standard input", _unwrapped(sys.stdin.buffer.read(), "standard input"))
+    path = Path(word)
+    try:
+        there = path.exists()
+    except (OSError, ValueError):  # a long hex string is no name of a file
+        there = False
+    if there:
+        return Source(word, _unwrapped(path.read_bytes(), word))
+    if _BASE64.fullmatch(word):
+        try:
+            return Source("base64", base64.b64decode(word.translate(_URL_SAFE), validate=True))
+        except binascii.Error:
+            pass
+    shown = word if len(word) <= 60 else f"{word[:60]}..."
+    raise click.UsageError(f"there is no file {shown!r}, and it is no hex digits (an even number of 0-9 a-f) either")
+
+
+_URL_SAFE: Final = str.maketrans("-_", "+/")
+
+
+def hex_digits(text: bytes) -> bytes | None:
+    """The bytes of hex digits in any of the usual spellings: `0a 0b`, `0x0a, 0x0b`, `\\x0a\\x0b`, `0a:0b`."""
+    digits = _NOISE.sub(b"", text)
+    return bytes.fromhex(digits.decode()) if _HEX.fullmatch(digits) else None
+
+
+def _unwrapped(data: bytes, name: str) -> bytes:
+    """A file of hex digits, or a dump as of xxd, `hexdump -C` and Wireshark, as the bytes that it shows."""
+    if len(data) < 4 or any(byte > 0x7E or byte < 0x20 and byte not in b"\t\r\n" for byte in data[:4096]):
+        return data
+    found = hex_digits(data)
+    if found is None:
+        found = hex_dump(data.decode("ascii", "replace"))
+    if found is None:
+        return data
+    click.echo(f"amfgate: {name} is text; read as the {len(found)} bytes that its hex digits say", err=True)
+    return found
+
+
+def hex_dump(text: str) -> bytes | None:
+    """The bytes of a dump with offsets; None unless each offset is the number of bytes before it."""
+    found = bytearray()
+    for line in text.splitlines():
+        if not line.strip():
+            continue
+        row = _DUMP.match(line)
+        if row is None or int(row[1], 16) != len(found):
+            if (
+                row is None
+                and re.fullmatch(r"\s*(?:0x)?[0-9A-Fa-f]{4,8}:?\s*", line)
+                and int(line.strip(" \t:"), 16) == len(found)
+            ):
+                continue  # hexdump ends with the size alone
+            return None
+        found += bytes.fromhex(re.sub(r"\s", "", row[2]))[:16]
+    return bytes(found) or None

@@ -1,0 +1,338 @@
+"""`amfgate.contrib.flask`: contexts, sessions, users, errors, and the shop of examples/flask_shop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import wsgi_client
+
+import amfgate
+from amfgate import Body, Header, Packet
+
+pytest.importorskip("flask")
+
+from flask import Flask, abort, current_app, g, request, session
+from werkzeug.exceptions import HTTPException
+
+from amfgate.contrib.flask import Amf
+
+SHOP = Path(__file__).resolve().parents[2] / "examples" / "flask_shop"
+
+
+@pytest.fixture
+def app() -> Flask:
+    app = Flask("test")
+    app.config.update(SECRET_KEY="secret")
+    return app
+
+
+def ask(client: Any, *calls: tuple[str, list[Any]], headers: tuple[Header, ...] = (), **more: Any) -> list[Any]:
+    """Of each call its result, or the code of its fault."""
+    data = wsgi_client.packet(*calls, headers=headers)
+    reply = client.post("/amf", data=data, content_type="application/x-amf", **more)
+    assert (reply.status_code, reply.content_type) == (200, "application/x-amf")
+    assert reply.content_length == len(reply.data)
+    return [
+        body.value["code"] if body.target.endswith("/onStatus") else body.value
+        for body in Packet.from_bytes(reply.data).bodies
+    ]
+
+
+# Services
+
+
+def test_services_are_registered_after_the_extension(app: Flask) -> None:
+    amf = Amf(app)
+
+    @amf.service("catalog")
+    class Catalog:
+        def count(self) -> int:
+            return 3
+
+    @amf.service
+    def hello(name: str) -> str:
+        return f"hello {name}"
+
+    amf.service("other")(Catalog())
+    assert ask(app.test_client(), ("catalog.count", []), ("hello", ["ada"]), ("other.count", [])) == [3, "hello ada", 3]
+    assert hello("ada") == "hello ada"
+
+    @amf.service
+    def late() -> int:
+        return 4
+
+    assert ask(app.test_client(), ("late", [])) == [4]
+
+
+def test_a_service_that_cannot_be_called_is_an_error_at_once(app: Flask) -> None:
+    amf = Amf(app, {"taken": len})
+    with pytest.raises(ValueError, match="there are two services named 'taken'"):
+        amf.service("taken")(abs)
+    with pytest.raises(TypeError, match="async def"):
+
+        @amf.service
+        async def later() -> None: ...
+
+
+def test_one_extension_serves_several_applications() -> None:
+    amf = Amf(services={"name": lambda: current_app.name})
+    apps = [Flask("one"), Flask("two")]
+    for app in apps:
+        amf.init_app(app)
+    assert [ask(app.test_client(), ("name", [])) for app in apps] == [["one"], ["two"]]
+
+
+def test_a_second_extension_is_refused(app: Flask) -> None:
+    Amf(app)
+    with pytest.raises(ValueError, match="has an Amf already"):
+        Amf(app)
+
+
+def test_an_option_that_is_none_is_an_error_at_once(app: Flask) -> None:
+    with pytest.raises(TypeError, match="pth"):
+        Amf(app, pth="/amf")
+
+
+def test_options_may_stand_in_the_configuration(app: Flask) -> None:
+    app.config.update(AMF_PATH=("/a", "/amf"), AMF_DEBUG=True, AMF_TARGETS={"Old.sum": "sum"}, MAX_CONTENT_LENGTH=60)
+    amf = Amf(app, debug=False)
+    amf.service("sum")(lambda a, b: a + b)
+    client = app.test_client()
+    assert ask(client, ("Old.sum", [1, 2])) == [3]
+    assert client.post("/a/", data=wsgi_client.packet(("sum", [1, 2]))).status_code == 200
+    assert client.post("/a", data=wsgi_client.packet(("sum", [1, "2" * 60]))).status_code == 413
+    assert not app.extensions["amf"].gateway.debug
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_debug_is_the_application_s(app: Flask, debug: bool) -> None:
+    app.debug = debug
+    Amf(app, {"divide": lambda: 1 / 0})
+    reply = app.test_client().post("/amf", data=wsgi_client.packet(("divide", [])))
+    assert ("ZeroDivisionError" in Packet.from_bytes(reply.data).bodies[0].value["description"]) is debug
+
+
+def test_the_rest_of_the_application_is_as_it_was(app: Flask) -> None:
+    Amf(app, {"len": len}, crossdomain="*")
+    app.add_url_rule("/", view_func=lambda: "home")
+    client = app.test_client()
+    assert client.get("/").text == "home"
+    assert client.get("/amfx").status_code == 404
+    reply = client.get("/amf")
+    assert (reply.status_code, reply.headers["Allow"]) == (405, "POST, OPTIONS")
+    assert client.options("/amf").status_code == 204
+    assert b"allow-access-from" in client.get("/crossdomain.xml").data
+
+
+def test_the_command_lists_the_services(app: Flask) -> None:
+    def add(a: int, b: int = 1) -> int:
+        """Sum."""
+        return a + b
+
+    Amf(app, {"math.add": add, "who": lambda: None})
+    runner = app.test_cli_runner()
+    assert runner.invoke(args=["amf"]).output == "math.add(a: int, b: int=) -> int    Sum.\nwho()\n"
+    assert runner.invoke(args=["amf", "math"]).output == "math.add(a: int, b: int=) -> int    Sum.\n"
+    assert runner.invoke(args=["amf", "sales"]).output == "Error: there is no service 'sales'\n"
+
+
+# The request and its contexts
+
+
+def test_a_packet_is_one_request(app: Flask) -> None:
+    seen: list[Any] = []
+    app.before_request(lambda: seen.append("before"))
+    app.teardown_request(lambda error: seen.append("teardown request"))
+    app.teardown_appcontext(lambda error: seen.append("teardown app"))
+
+    @app.after_request
+    def after(response: Any) -> Any:
+        seen.append("after")
+        response.headers["X-After"] = str(len(seen))
+        return response
+
+    def look(call: amfgate.Call) -> None:
+        g.number = g.get("number", 0) + 1
+        call.exchange.defer(seen.append, "deferred")
+        seen.append((g.number, request.path, request.endpoint, call.request is request._get_current_object()))
+
+    Amf(app, {"look": look})
+    reply = app.test_client().post("/amf", data=wsgi_client.packet(("look", []), ("look", [])))
+    assert reply.headers["X-After"] == "6"
+    assert seen == [
+        "before",
+        (1, "/amf", "amf", True),
+        (2, "/amf", "amf", True),
+        "deferred",
+        "deferred",
+        "after",
+        "teardown request",
+        "teardown app",
+    ]
+
+
+def test_the_session_is_the_browser_s(app: Flask) -> None:
+    def count() -> int:
+        session["count"] = session.get("count", 0) + 1
+        return int(session["count"])
+
+    Amf(app, {"count": count})
+    client = app.test_client()
+    assert ask(client, ("count", []), ("count", [])) == [1, 2]
+    assert ask(client, ("count", [])) == [3]
+    assert ask(app.test_client(), ("count", [])) == [1]
+    with client:
+        ask(client, ("count", []))
+        assert session["count"] == 4
+
+
+def test_a_generator_runs_in_the_context(app: Flask) -> None:
+    def names() -> Iterator[str]:
+        yield current_app.name
+        yield request.path
+
+    Amf(app, {"names": names})
+    assert ask(app.test_client(), ("names", [])) == [["test", "/amf"]]
+
+
+def test_a_before_request_function_may_answer(app: Flask) -> None:
+    app.before_request(lambda: ("closed", 503))
+    Amf(app, {"len": len})
+    reply = app.test_client().post("/amf", data=wsgi_client.packet(("len", ["abc"])))
+    assert (reply.status_code, reply.text) == (503, "closed")
+
+
+def test_a_before_request_function_may_read_the_body(app: Flask) -> None:
+    sizes: list[int] = []
+    app.before_request(lambda: sizes.append(len(request.get_data())))
+    Amf(app, {"len": len})
+    assert ask(app.test_client(), ("len", ["abc"])) == [3]
+    assert sizes == [len(wsgi_client.packet(("len", ["abc"])))]
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (401, "Client.Authentication"),
+        (403, "Client.Authorization"),
+        (404, "Server.ResourceNotFound"),
+        (409, "Client.Conflict"),
+        (429, "Client.TooManyRequests"),
+        (503, "Server.ServiceUnavailable"),
+    ],
+)
+def test_abort_is_a_fault(app: Flask, status: int, code: str) -> None:
+    def refuse() -> None:
+        abort(status, "not today")
+
+    Amf(app, {"refuse": refuse})
+    reply = app.test_client().post("/amf", data=wsgi_client.packet(("refuse", [])))
+    (body,) = Packet.from_bytes(reply.data).bodies
+    assert (reply.status_code, body.target) == (200, "/1/onStatus")
+    assert (body.value["code"], body.value["description"]) == (code, "not today")
+
+
+def test_an_http_error_without_a_status_is_unexpected(app: Flask) -> None:
+    def refuse() -> None:
+        raise HTTPException("secret")
+
+    Amf(app, {"refuse": refuse})
+    assert ask(app.test_client(), ("refuse", [])) == ["Server.Processing"]
+
+
+# Users
+
+
+def test_credentials_name_the_user(app: Flask) -> None:
+    @amfgate.requires("editor")
+    def publish(call: amfgate.Call) -> Any:
+        return call.user["name"]
+
+    Amf(app, {"publish": publish}, authenticate=lambda name, word: {"name": name, "roles": word})
+    client = app.test_client()
+    for word, outcome in [("editor", "ada"), ("reader", "Client.Authorization")]:
+        credentials = Header("Credentials", {"userid": "ada", "password": word})
+        assert ask(client, ("publish", []), headers=(credentials,)) == [outcome]
+    assert ask(client, ("publish", [])) == ["Client.Authentication"]
+
+
+@pytest.mark.parametrize(
+    ("origin", "cors", "outcome"),
+    [
+        ("http://localhost", None, 2),
+        ("https://localhost", None, 2),
+        ("http://localhost:8080", None, "Client.Authorization"),
+        ("http://evil.example", None, "Client.Authorization"),
+        ("http://evil.example", "*", "Client.Authorization"),
+        ("http://games.example", ["http://games.example"], 2),
+    ],
+)
+def test_a_page_of_another_site_may_not_use_its_visitor_s_session(
+    app: Flask, origin: str, cors: Any, outcome: Any
+) -> None:
+    def count() -> int:
+        session["count"] = session.get("count", 0) + 1
+        return int(session["count"])
+
+    Amf(app, {"count": count}, cors=cors)
+    client = app.test_client()
+    assert ask(client, ("count", []), environ_overrides={"HTTP_ORIGIN": origin}) == [1]
+    assert ask(client, ("count", []), environ_overrides={"HTTP_ORIGIN": origin}) == [outcome]
+
+
+def test_a_flex_client_reads_its_fault(app: Flask) -> None:
+    Amf(app, {"shop": type("Shop", (), {"close": lambda self: abort(403)})()})
+    message = amfgate.TypedObject(
+        "flex.messaging.messages.RemotingMessage",
+        {"destination": "shop", "operation": "close", "body": [], "messageId": "A"},
+    )
+    reply = app.test_client().post("/amf", data=Packet(3, [], [Body("null", "/1", [message])]).to_bytes())
+    value = Packet.from_bytes(reply.data).bodies[0].value
+    assert (value.alias, value["faultCode"]) == ("flex.messaging.messages.ErrorMessage", "Client.Authorization")
+
+
+# The example: SQLAlchemy and Flask-Login
+
+
+@pytest.fixture
+def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
+    pytest.importorskip("sqlalchemy")
+    pytest.importorskip("flask_login")
+    monkeypatch.syspath_prepend(str(SHOP))
+    import flask_shop as shop
+
+    monkeypatch.setattr(shop, "generate_password_hash", lambda word: f"plain$${word}")
+    monkeypatch.setattr(shop, "check_password_hash", lambda known, word: known == f"plain$${word}")
+    app = shop.create_app()
+    yield app
+    app.extensions["engine"].dispose()
+
+
+def test_rows_of_the_database_arrive_as_objects(shop: Flask) -> None:
+    [products] = ask(shop.test_client(), ("catalog.products", []))
+    assert [product["name"] for product in products] == ["Brass sextant", "Hand lens", "Plumb line"]
+    assert products[1] == {"id": 2, "name": "Hand lens", "price": 12.25, "stock": 40}
+
+
+def test_a_customer_logs_in_orders_and_leaves(shop: Flask) -> None:
+    client = shop.test_client()
+    assert ask(client, ("account.who", []), ("orders.buy", [2])) == [None, "Client.Authentication"]
+    assert ask(client, ("account.enter", ["ada", "compass"])) == ["Client.Authentication"]
+    assert ask(client, ("account.enter", ["ada", "sextant"]), ("account.who", [])) == ["ada", "ada"]
+    assert ask(client, ("orders.buy", [2, 5]), ("orders.buy", [1, 4]), ("orders.buy", [3])) == [1, "Shop.SoldOut", 2]
+    assert ask(client, ("orders.mine", [])) == [
+        [{"id": 2, "amount": 1, "product": "Plumb line"}, {"id": 1, "amount": 5, "product": "Hand lens"}]
+    ]
+    assert ask(client, ("account.leave", []), ("orders.mine", [])) == [None, "Client.Authentication"]
+
+
+def test_a_role_is_asked_of_current_user(shop: Flask) -> None:
+    outcomes = []
+    for name in ("ada", "grace"):
+        client = shop.test_client()
+        ask(client, ("account.enter", [name, "sextant"]))
+        outcomes += ask(client, ("catalog.reprice", [2, 10.5]))
+    assert outcomes == ["Client.Authorization", 10.5]
