@@ -23,7 +23,7 @@ PORT ?= 8000
 SECONDS_TO_FUZZ := $(or $(SECONDS),60)
 PYTEST := $(BIN)/python -m pytest -q
 # What says nothing about the compiled codec, or starts processes that would not survive the sanitizers.
-SANITIZE_TESTS ?= tests --ignore=tests/clients --ignore=tests/client --ignore=tests/servers --ignore=tests/test_package.py --ignore=tests/test_docs.py --ignore=tests/test_demo.py
+SANITIZE_TESTS ?= tests --ignore=tests/clients --ignore=tests/client --ignore=tests/interop --ignore=tests/servers --ignore=tests/test_package.py --ignore=tests/test_docs.py --ignore=tests/test_demo.py
 
 # Where C can be compiled against this Python, the compiled codec has to work; elsewhere the Python one is tested.
 CAN_COMPILE = $(shell echo '\#include <Python.h>' | $${CC:-cc} -E -x c \
@@ -76,6 +76,8 @@ test: lint clients
 clients: $(VENV)/.tools
 	@if [ -f tests/clients/install.sh ]; then bash tests/clients/install.sh; fi
 	@bash tests/servers/install.sh $(BIN)/python
+	@bash tests/clients/royale/install.sh | grep "^left out" || true
+	@bash tests/interop/install.sh $(BIN)/python
 
 $(VENV)/.bench: $(VENV)/.tools
 	$(PIP) install $$($(EXTRAS) bench)
@@ -111,10 +113,16 @@ $(SANITIZED)/.installed: $(SANITIZE_SOURCES)
 	AMFGATE_SANITIZE=1 AMFGATE_EXTENSIONS=require $(SANITIZED)/bin/python -m pip -q install --no-build-isolation ".[test]"
 	@touch $@
 
+UNDER_SANITIZERS := ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	PYTHONMALLOC=malloc AMFGATE_EXTENSIONS=require \
+	LD_PRELOAD="$$($${CC:-gcc} -print-file-name=libasan.so) $$($${CC:-gcc} -print-file-name=libubsan.so)"
+
+# The first command makes sure that it is the compiled codec, built with the sanitizers, that is tested.
 sanitize: $(SANITIZED)/.installed
-	LD_PRELOAD="$$($${CC:-gcc} -print-file-name=libasan.so) $$($${CC:-gcc} -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc \
-	AMFGATE_EXTENSIONS=require $(SANITIZED)/bin/python -m pytest -q $(SANITIZE_TESTS)
+	$(UNDER_SANITIZERS) $(SANITIZED)/bin/python -c "import amfgate.codec as c, amfgate._decoder as d; \
+	assert c.IMPLEMENTATION == 'cython' and b'__asan_report' in open(d.__file__, 'rb').read(), c.WHY"
+	$(UNDER_SANITIZERS) $(SANITIZED)/bin/python -m pytest -q -p no:cacheprovider $(SANITIZE_TESTS)
+	$(UNDER_SANITIZERS) $(SANITIZED)/bin/python tests/fuzz/run.py --random --seconds $(SECONDS_TO_FUZZ)
 
 dist: $(VENV)/.tools
 	rm -rf build dist
@@ -123,6 +131,6 @@ dist: $(VENV)/.tools
 
 clean:
 	rm -rf build dist .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
-	rm -rf benchmarks/.peers tests/clients/node_modules
+	rm -rf benchmarks/.peers tests/clients/node_modules tests/interop/node_modules
 	rm -f src/amfgate/*.so src/amfgate/*.pyd src/amfgate/*.c
 	find . -name __pycache__ -type d -not -path "*/node_modules/*" -prune -exec rm -rf {} +

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import gc
+import os
 import threading
 import weakref
 
@@ -34,6 +35,7 @@ from amfgate.flex import ArrayCollection, ObjectProxy, SmallMessage
 EXAMPLES = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
+SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")  # frames are several times as large, and memory is kept
 HOWS = ("values", "body", "uncounted", "strings", "mixed")
 SEEDS = [(version, data) for version, inputs in seeds.seeds().items() for data in inputs]
 
@@ -258,7 +260,7 @@ def test_arrays_within_arrays_that_all_claim_the_rest_of_the_input(codec):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(DecodeError):
         codec.loads(data)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB
+    assert SANITIZED or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB
 
 
 def test_a_decoder_that_its_values_hold_is_collected(codec):
@@ -401,7 +403,7 @@ def test_the_greatest_depth_fits_on_a_quarter_of_a_thread_s_stack(codec, name, p
             codec.loads(deep(name, 4097)[1], **options)
         results.append(True)
 
-    before = threading.stack_size(2 * 1024 * 1024)
+    before = threading.stack_size((64 if SANITIZED else 2) * 1024 * 1024)
     try:
         thread = threading.Thread(target=work)
         thread.start()

@@ -30,6 +30,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 import datetime as _datetime
 
+from . import _wire
 from ._wire import DEPTH_ALONE, VECTOR_NAMES, Limits, check_options
 from .classes import default_registry
 from .dataio import DataInput
@@ -58,6 +59,11 @@ cdef extern from *:
       #define AMF_SWAP64(x) (x)
       #define AMF_SWAP32(x) (x)
     #endif
+
+    /* Microseconds, counted from 1970.  Defined in C: of a literal of more than 32 bits Cython makes a Python int. */
+    #define AMF_FIRST_MICROSECOND (-62135596800000000LL)  /* 0001-01-01 */
+    #define AMF_PAST_MICROSECOND 253402300800000000LL     /* 10000-01-01 */
+    #define AMF_DAY 86400000000LL
 
     static inline double amf_get_double(const unsigned char *p) {
         uint64_t bits;
@@ -284,6 +290,9 @@ cdef extern from *:
         ((PyTypeObject *)cls)->tp_traverse = amf_traverse;
     }
     """
+    int64_t FIRST_MICROSECOND "AMF_FIRST_MICROSECOND"
+    int64_t PAST_MICROSECOND "AMF_PAST_MICROSECOND"
+    int64_t DAY "AMF_DAY"
     double amf_get_double(const unsigned char *p) noexcept nogil
     uint32_t amf_get_u32(const unsigned char *p) noexcept nogil
     int64_t amf_get_int29(const unsigned char *p, const unsigned char **behind) noexcept nogil
@@ -327,17 +336,16 @@ cdef extern from "Python.h":
 import_datetime()
 
 cdef enum:
-    FORM_WRAPPER = 1
+    FORM_WRAPPER = 1  # the forms of plans.py
     FORM_EXTERNAL = 2
-    EXTERNAL_DEPTH = 32
     FIRST_ROOM = 32
     KEYS = 128  # AMF0 keys kept by their bytes, in pairs of places; to be crowded out costs a new string, no more
     KEY_MAX = 64  # bytes; longer keys are not kept
+    KEYS_FROM = 8  # so many names are not kept: a small value would not earn the making of the table
 
 cdef int64_t NO_LIMIT = <int64_t>1 << 62
-cdef int64_t FIRST_MICROSECOND = -62135596800000000
-cdef int64_t PAST_MICROSECOND = 253402300800000000
-cdef int64_t INDEX_END = 4294967295
+cdef int64_t INDEX_END = _wire.INDEX_END
+cdef int EXTERNAL_DEPTH = _wire.EXTERNAL_DEPTH
 cdef Py_ssize_t DEPTH_USUAL = DEPTH_ALONE.max_depth
 cdef object USUAL_CLASSES = default_registry
 cdef object USUAL_LIMITS = Limits
@@ -489,6 +497,7 @@ cdef class Decoder:
     cdef Table slots
     cdef dict _plans  # alias -> plan, for AMF0
     cdef Key *keys
+    cdef int names  # how many came that could be kept, until there is a table
     cdef Key *expected  # the key that is most likely to come next
     cdef Key *last  # the one that came
     cdef int64_t values  # how many may still be read
@@ -838,8 +847,8 @@ cdef class Decoder:
         """A time in milliseconds since the epoch in UTC, to the microsecond as timedelta rounds it: half to even."""
         cdef double number
         cdef double whole, part, extra
-        cdef int64_t micros, days, rest, era, day_of_era, year_of_era, year, day_of_year, month
-        cdef int odd
+        cdef int64_t micros, rest
+        cdef int days, seconds, era, day_of_era, year_of_era, year, day_of_year, month, odd
         if self.end - self.p < 8:
             raise self._ends_here(8)
         self.p += 8
@@ -849,11 +858,10 @@ cdef class Decoder:
         if number - number != 0.0:  # NaN and the infinities
             return invalid_date
         if fabs(number) <= 1e15:
-            part = modf(number, &whole)
-            micros = <int64_t>whole * 1000
-            part = modf(part * 1000.0, &whole)
-            micros += <int64_t>whole
-            if part:
+            micros = <int64_t>number * 1000
+            if <double><int64_t>number != number:
+                part = modf(modf(number, &whole) * 1000.0, &whole)
+                micros += <int64_t>whole
                 extra = round(part)
                 if fabs(extra - part) == 0.5:
                     odd = <int>(micros & 1)
@@ -861,8 +869,10 @@ cdef class Decoder:
                 micros += <int64_t>extra
             if FIRST_MICROSECOND <= micros < PAST_MICROSECOND:
                 # days since the epoch to a date, counted in eras of 400 years that begin on the first of March
-                days = (micros - FIRST_MICROSECOND) // 86400000000
-                rest = micros - FIRST_MICROSECOND - days * 86400000000
+                rest = micros - FIRST_MICROSECOND
+                days = <int>(rest // DAY)
+                rest -= days * DAY
+                seconds = <int>(rest // 1000000)
                 days += 306  # from 0000-03-01 to 0001-01-01
                 era = days // 146097
                 day_of_era = days - era * 146097
@@ -874,10 +884,10 @@ cdef class Decoder:
                     year,
                     month + 3 if month < 10 else month - 9,
                     day_of_year - (153 * month + 2) // 5 + 1,
-                    rest // 3600000000,
-                    rest // 60000000 % 60,
-                    rest // 1000000 % 60,
-                    rest % 1000000,
+                    seconds // 3600,
+                    seconds // 60 % 60,
+                    seconds % 60,
+                    <int>(rest - <int64_t>seconds * 1000000),
                     UTC,
                 )
         raise DecodeError(
@@ -1188,7 +1198,7 @@ cdef class Decoder:
         cdef Traits traits = Traits.__new__(Traits)
         cdef int64_t count = header >> 4
         cdef int64_t _i
-        cdef list names = []
+        cdef list names
         traits.external = (header & 4) != 0
         traits.dynamic = (header & 8) != 0
         traits.alias = owned(self._string())
@@ -1196,13 +1206,19 @@ cdef class Decoder:
             count = 0
         if count > self.end - self.p:
             raise self._too_long("traits with a member count", count)
-        for _i in range(count):
-            names.append(owned(self._string()))
-        traits.names = tuple(names)
-        traits.plan = self._classes.plan_for(traits.alias) if traits.alias else None
-        traits.form = -1 if traits.plan is None else traits.plan.form
+        traits.names = NOTHING
+        if count:
+            names = []
+            for _i in range(count):
+                names.append(owned(self._string()))
+            traits.names = tuple(names)
+        traits.form = -1
+        if traits.alias:
+            traits.plan = self._classes.plan_for(traits.alias)
+            if traits.plan is not None:
+                traits.form = traits.plan.form
         if traits.form == 0 and traits.plan.direct is not None and not traits.dynamic:
-            attributes = tuple([traits.plan.direct.get(name) for name in names])
+            attributes = tuple([traits.plan.direct.get(name) for name in traits.names])
             # `__new__` has to be object's own: what another one returns need not be a bare instance of the class
             if (
                 None not in attributes
@@ -1724,7 +1740,10 @@ cdef class Decoder:
                 return None
         name = owned(self._text(size))
         if 0 < size <= KEY_MAX and self.end - start >= 10:
-            self._keep(name, start + 2, size)
+            if self.names < KEYS_FROM:
+                self.names += 1
+            else:
+                self._keep(name, start + 2, size)
         self._charge(1, start)
         return name
 

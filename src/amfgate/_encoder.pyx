@@ -1,22 +1,29 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# cython: embedsignature=True, embedsignature.format=clinic, nonecheck=False
+# cython: embedsignature=True, embedsignature.format=clinic, nonecheck=False, annotation_typing=False
 """The encoder, compiled: the twin of `_encoder_py.py`, byte for byte and error for error.
 
-One object holds everything: the buffer (a bytes object that grows in place and is handed out without a copy), the string
-table, the object table, the columns of adaptive strings.  A value is written by one switch on its type; containers
-recurse in C, which `max_depth` bounds.  What is needed once in a while is Python that both twins share (`_rare.py`).
+One object holds everything: the buffer (a bytes object that grows in place and is handed out without a copy), the
+string table, the object table, the columns.  A value is written by one switch on its type; containers recurse in C,
+which `max_depth` bounds.  What is needed once in a while is Python that both twins share (`_rare.py`).  The loops
+over items and members keep the place in the buffer in a local variable and write the common scalars themselves; what
+they call finds it in `self.p` and leaves it there.
 
-Strings are found by pointer in a small cache of those met last, then by a cheap hash over their length and some of
-their bytes, in a table of our own.  A client that could choose strings to collide makes a probe run long, and past 32
-probes the table is built again with the string's own, keyed hash.
+Strings are found by pointer first: the name or text met last in this column, then a small cache of those met lately.
+Then by a cheap hash over their length and some of their bytes, in a table of our own.  A client that could choose
+strings to collide makes a probe run long, and past 32 probes the table is built again with the string's own, keyed
+hash.
 
 Objects are found by pointer.  An object with one reference belongs to the container it was found in and cannot be
 met a second time, so it is only counted and kept alive (`LAZY`), not hashed.  That holds while no code of the
-user's runs: a property, a `default` function or an iterator can lead to anything.  As soon as one has run, those
-objects are hashed after all, and all further ones at once (`careful`).  Without a GIL it is so from the start.
+user's runs: a property, a `default` function or an iterator can lead to anything.  Before one runs, `_wary` says so:
+those objects are hashed after all, and all further ones at once (`careful`), and the lists and dicts that are open are
+read from copies from there on.  Plain data pays for none of it.  Without a GIL all are hashed from the start.
 
-Where an error happens is known by the frames: one for each open container, with the place in it, written as the
-loops go on.  The path is made from them when an error is raised, and not before.
+Whatever is passed on as a bare pointer is kept alive by something else: the object table, a frame, or a local variable
+of type `object` that is there for nothing but that.
+
+Where an error happens is known by the frames: one for each open container, with the place in it, written before
+anything that can fail.  The path is made from them when an error is raised, and not before.
 """
 
 cimport cython
@@ -24,7 +31,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.datetime cimport import_datetime
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcpy, memset
 
 import datetime as _datetime
@@ -83,9 +90,11 @@ cdef extern from *:
       #include <stdlib.h>
       #define AMF_SWAP64(x) _byteswap_uint64(x)
       #define AMF_LIKELY(x) (x)
+      #define AMF_NOINLINE __declspec(noinline)
     #else
       #define AMF_SWAP64(x) __builtin_bswap64(x)
       #define AMF_LIKELY(x) __builtin_expect(!!(x), 1)
+      #define AMF_NOINLINE __attribute__((noinline))
     #endif
     #ifdef WORDS_BIGENDIAN
       #undef AMF_SWAP64
@@ -221,6 +230,13 @@ cdef extern from *:
         return 0;
     }
 
+    /* The same text in another object?  `known` is never "", and may be NULL.  Out of line: it would crowd the loops. */
+    static AMF_NOINLINE int amf_same_text(PyObject *known, PyObject *text) {
+        const char *a, *b;
+        Py_ssize_t n, m;
+        return known != NULL && amf_text(known, &a, &n) && amf_text(text, &b, &m) && n == m && amf_equal(a, b, (size_t)n);
+    }
+
     static inline PyTypeObject *amf_type(PyObject *v) { return Py_TYPE(v); }
     static inline int amf_shared(PyObject *v) { return Py_REFCNT(v) > 1; }
     #define AMF_SIZE(v) Py_SIZE(v)
@@ -258,6 +274,7 @@ cdef extern from *:
     uint64_t amf_load64(const char *p) noexcept nogil
     bint amf_small_int(PyObject *v, int64_t *out) noexcept
     bint amf_text(PyObject *s, const char **data, Py_ssize_t *size) noexcept
+    bint amf_same_text(PyObject *known, PyObject *text) noexcept
     PyTypeObject *amf_type(PyObject *v) noexcept
     bint amf_shared(PyObject *v) noexcept
     Py_ssize_t AMF_SIZE(PyObject *v) noexcept
@@ -332,11 +349,13 @@ cdef enum:
     ROWS = 25
 
 if (
-    _kinds.UNDEFINED, _kinds.INTEGER, _kinds.NATURAL, _kinds.UNKNOWN, _kinds.BYTES, _kinds.DATETIME, _kinds.DATE, _kinds.INVALID_DATE, _kinds.XML, _kinds.ELEMENT,
+    _kinds.UNDEFINED, _kinds.INTEGER, _kinds.NATURAL, _kinds.UNKNOWN, _kinds.BYTES, _kinds.DATETIME, _kinds.DATE,
+    _kinds.INVALID_DATE, _kinds.XML, _kinds.ELEMENT,
     _kinds.ARRAY, _kinds.VECTOR, _kinds.LIST, _kinds.ITERABLE, _kinds.DICT, _kinds.MAPPING, _kinds.ECMA,
     _kinds.TYPED, _kinds.PLAN, _kinds.DICTIONARY, _kinds.ROWS,
 ) != (
-    UNDEFINED, INTEGER, NATURAL, UNKNOWN, BYTES, DATETIME, DATE, INVALID_DATE, XML, ELEMENT, ARRAY, VECTOR, LIST, ITERABLE, DICT, MAPPING, ECMA,
+    UNDEFINED, INTEGER, NATURAL, UNKNOWN, BYTES, DATETIME, DATE,
+    INVALID_DATE, XML, ELEMENT, ARRAY, VECTOR, LIST, ITERABLE, DICT, MAPPING, ECMA,
     TYPED, PLAN, DICTIONARY, ROWS,
 ):
     raise ImportError("amfgate._encoder was compiled for another version of amfgate")
@@ -378,7 +397,7 @@ cdef enum:
     SPARE_SLOTS = 1024  # how much of a table is handed on to the next encoder
     SPARE_FRAMES = 64
     FIRST_FRAMES = 16
-    RECENT = 128  # strings met last, by pointer: as many as a wide row has keys and repeated values
+    RECENT = 256  # strings met last, by pointer: as many as a wide row has keys and repeated values
     PROBES = 32  # how long a probe may run before the strings' own hash takes over
     ALWAYS = -1  # a tag: the items of an array
     NO_TAG = -(1 << 30)
@@ -424,8 +443,8 @@ cdef struct Objects:
     size_t numbered  # those at or past this number have no slot to refer to
 
 cdef struct Column:
-    # A place in the row: the rule of adaptive strings (_wire.py), and what was met here last.  Both texts are kept alive by
-    # the string table, so that the same pointer is the same text.
+    # A place in the row: the rule of adaptive strings (_wire.py), and what was met here last.  Both texts are kept
+    # alive by the string table, so that the same pointer is the same text.
     PyObject *key
     PyObject *text
     uint32_t key_index
@@ -449,6 +468,7 @@ cdef struct Spare:
     # Memory of the encoder that was here before: the next one, which often comes at once, need not ask for it again.
     StringSlot *strings
     size_t string_mask
+    Recent *recent
     PyObject **kept
     size_t room
     Column *columns
@@ -665,7 +685,7 @@ cdef class Encoder:
     cdef dict _odd_strings  # with lone surrogates: text -> index
     cdef str _odd_text
     cdef bytes _odd_data
-    cdef Recent recent[RECENT]
+    cdef Recent *recent  # RECENT of them
     # objects and traits
     cdef Objects objects
     cdef Objects slots  # AMF0's
@@ -712,11 +732,15 @@ cdef class Encoder:
         self.objects.numbered = <size_t>-1
         self.careful = AMF_CAREFUL
         if not AMF_CAREFUL:  # without a GIL, two could take it at once
-            self.strings, self.string_mask = spare.strings, spare.string_mask
+            self.strings, self.string_mask, self.recent = spare.strings, spare.string_mask, spare.recent
             self.objects.kept, self.objects.room = spare.kept, spare.room
             self.columns = spare.columns
             self.frames, self.frame_room = spare.frames, spare.frame_room
             memset(&spare, 0, sizeof(Spare))
+        if self.recent == NULL:
+            self.recent = <Recent *>PyMem_Calloc(RECENT, sizeof(Recent))
+            if self.recent == NULL:
+                raise MemoryError()
 
     def __dealloc__(self):
         cdef size_t i
@@ -728,6 +752,7 @@ cdef class Encoder:
                 text = self.strings[i].text
                 if text != NULL:
                     self.strings[i].text = NULL
+                    self.recent[(<uintptr_t>text >> 4) & (RECENT - 1)].text = NULL
                     Py_DECREF(text)
         for i in range(self.objects.count):
             Py_XDECREF(<PyObject *>(<uintptr_t>self.objects.kept[i] & ~LAZY))
@@ -738,9 +763,11 @@ cdef class Encoder:
             PyMem_Free(self.frames)
             PyMem_Free(self.columns)
             PyMem_Free(self.strings)
+            PyMem_Free(self.recent)
             PyMem_Free(self.objects.kept)
             return
         spare.frames, spare.frame_room, spare.columns = self.frames, self.frame_room, self.columns
+        spare.recent = self.recent
         if self.string_mask < SPARE_SLOTS:
             spare.strings, spare.string_mask = self.strings, self.string_mask
         else:
@@ -992,7 +1019,10 @@ cdef class Encoder:
     # --- strings -----------------------------------------------------------------------------------------------------
 
     cdef int _utf8(self, PyObject *text, const char **data, Py_ssize_t *size) except -1:
-        """Text whose UTF-8 is not at hand, as UTF-8 that lives as long as the text; 1: it has lone surrogates, its UTF-8 is in `_odd_data`."""
+        """Text whose UTF-8 is not at hand, as UTF-8 that lives as long as the text.
+
+        1 says that it has lone surrogates: then it is `_odd_text`, and its UTF-8 lives in `_odd_data`.
+        """
         cdef object held = <object>text  # making an exception can set off the garbage collector
         cdef bytes found
         try:
@@ -1140,23 +1170,19 @@ cdef class Encoder:
             column.key_index = <uint32_t>index
         return index
 
-    cdef inline unsigned char *_quick_text3(self, unsigned char *p, PyObject *text, Column *column, int64_t tag) noexcept:
+    cdef inline unsigned char *_quick_text3(
+        self, unsigned char *p, PyObject *text, Column *column, int64_t tag
+    ) noexcept:
         """A string value with its marker (AMF3 specification, 3.8) where that is easy, else NULL: in a column that
         does not look for repeats, or the same text as before.  There is room for MARGIN bytes at `p`.
         """
         cdef const char *data
-        cdef const char *other
-        cdef Py_ssize_t size, other_size
+        cdef Py_ssize_t size
         if column == NULL or column.tag != tag:
             return NULL
         if column.looking:
-            if column.text != text:
-                if column.text == NULL or not amf_text(text, &data, &size):
-                    return NULL
-                if not amf_text(column.text, &other, &other_size) or other_size != size:
-                    return NULL
-                if not amf_equal(data, other, size):
-                    return NULL
+            if column.text != text and not amf_same_text(column.text, text):
+                return NULL
             self._count(column, True)
             p[0] = 0x06
             return amf_put_u29(p + 1, column.text_index << 1)
@@ -1401,7 +1427,7 @@ cdef class Encoder:
         self._made[id(value)] = value, items
         return items
 
-    # --- AMF3 -----------------------------------------------------------------------------------------------------------
+    # --- AMF3 ---------------------------------------------------------------------------------------------------------
 
     cdef int _value3(self, PyObject *value, Column *column, int64_t tag) except -1:
         """One value with its marker that is no item or member of a loop below."""
@@ -1710,7 +1736,7 @@ cdef class Encoder:
         cdef int64_t tag
         cdef unsigned char *p = self.p
         cdef unsigned char *next
-        cdef object held = None
+        cdef object _held = None
         while PyDict_Next(members, &position, &key, &item):
             if self.end - p < MARGIN:
                 p = self._more(p, MARGIN)
@@ -1727,7 +1753,7 @@ cdef class Encoder:
                     column.key = key
                     column.key_index = recent.index
             else:
-                held = <object>item  # the look-up of a key may run code of the user's, which may drop it
+                _held = <object>item  # the look-up of a key may run code of the user's, which may drop it
                 self.p = p
                 self.frames[level].place = place
                 tag = self._key3(key, members, column)
@@ -1896,7 +1922,6 @@ cdef class Encoder:
         """A TypedObject, by what it says of itself."""
         cdef Py_ssize_t level = self._push(<PyObject *>thing, NULL, IN_SEALED)
         cdef Py_ssize_t position = 0
-        cdef Py_ssize_t i = 0
         cdef PyObject *key
         cdef PyObject *item
         cdef object alias, names, extra
@@ -2109,7 +2134,7 @@ cdef class Encoder:
         self.level = level - 1
         return 0
 
-    # --- AMF0 -----------------------------------------------------------------------------------------------------------
+    # --- AMF0 ---------------------------------------------------------------------------------------------------------
 
     cdef int _arguments(self, value, bint avmplus, bint counted) except -1:
         """The arguments of a call: a strict array whose items are written each on its own."""
@@ -2428,7 +2453,7 @@ cdef class Encoder:
         cdef Py_ssize_t size
         cdef unsigned char *p = self.p
         cdef unsigned char *next
-        cdef object held = None
+        cdef object _held = None
         while PyDict_Next(members, &position, &key, &item):
             if amf_type(key) == &PyUnicode_Type and amf_text(key, &data, &size) and size <= AMF0_KEY_MAX:
                 if self.end - p < size + 2 + MARGIN:
@@ -2438,7 +2463,7 @@ cdef class Encoder:
                 amf_copy(p + 2, data, size)
                 p += 2 + size
             else:
-                held = <object>item  # the look-up of a key may run code of the user's, which may drop it
+                _held = <object>item  # the look-up of a key may run code of the user's, which may drop it
                 self.p = p
                 self.frames[level].place = place
                 self._key0(key, members)
@@ -2572,8 +2597,9 @@ cdef class Encoder:
         return 0
 
 
-# Cython knows nothing of the references in `kept`.  An object that holds the encoder by which it was written (a class that
-# puts its stream away, a session that has an encoder of its own) would never be freed, did the garbage collector not see them.
+# Cython knows nothing of the references in `kept`.  An object that holds the encoder by which it was written (a class
+# that puts its stream away, a session that has an encoder of its own) would never be freed, did the garbage collector
+# not see them.
 cdef traverseproc plain_traverse = (<PyTypeObject *><PyObject *>Encoder).tp_traverse
 cdef inquiry plain_clear = (<PyTypeObject *><PyObject *>Encoder).tp_clear
 
@@ -2612,7 +2638,8 @@ cdef int clear(PyObject *self) noexcept:
 # The marker of each kind, as it stands before a reference too; 0 where the value has to be asked.
 cdef int MARKERS[26]
 MARKERS[:] = [
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0C, 0x08, 0x08, 0x08, 0, 0x0B, 0, 0, 0x09, 0x09, 0x0A, 0x0A, 0x09, 0x0A, 0x0A, 0x11, 0x09,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0C, 0x08, 0x08, 0x08, 0, 0x0B, 0, 0,
+    0x09, 0x09, 0x0A, 0x0A, 0x09, 0x0A, 0x0A, 0x11, 0x09,
 ]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import types as _types
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
@@ -181,7 +180,7 @@ def _plan_fields(
 
     plan.fill = fill
     if _plain_getattr(cls) and not hasattr(cls, "__getattr__"):
-        if not any(isinstance(getattr(cls, name, None), (property, cached_property)) for name in attributes):
+        if not any(_runs_code(cls, name) for name in attributes):
             plan.attributes = attributes
     if _direct(cls, every) and not pydantic and not dynamic and len(accepted) == len(every):
         plan.direct = incoming
@@ -192,6 +191,15 @@ def _plan_fields(
             for name, value in getattr(instance, "__dict__", {}).items()
             if name not in hidden and not name.startswith("_")
         }
+
+
+def _runs_code(cls: type, name: str) -> bool:
+    """Is a member something of the class that computes its value: a property, or any descriptor but a slot?"""
+    for base in cls.__mro__:
+        found = base.__dict__.get(name)
+        if found is not None:
+            return hasattr(type(found), "__get__") and not isinstance(found, _types.MemberDescriptorType)
+    return False
 
 
 def _plan_namedtuple(plan: Plan, attributes: tuple[str, ...], incoming: dict[str, str]) -> None:

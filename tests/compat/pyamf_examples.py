@@ -20,8 +20,16 @@ from typing import Any
 EXAMPLES: dict[str, Callable[[Any], Any]] = {}
 
 
+DIFFERENT: dict[str, Callable[[Any], Any]] = {}  # what comes out otherwise here, on purpose
+
+
 def example(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     EXAMPLES[function.__name__] = function
+    return function
+
+
+def different(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    DIFFERENT[function.__name__] = function
     return function
 
 
@@ -511,12 +519,91 @@ class Shop:
         raise self.error("this morning")
 
 
+# --- what is different on purpose ------------------------------------------------------------------------------------
+
+
+@different
+def bytes_are_byte_arrays(pyamf: Any) -> Any:
+    return pyamf.encode(b"ab", encoding=pyamf.AMF3).getvalue().hex()
+
+
+@different
+def nothing_is_imported_by_its_name_on_the_wire(pyamf: Any) -> Any:
+    """this.py prints when it is imported; it is a module of Python that nothing else imports."""
+    sys.modules.pop("this", None)
+    data = bytes.fromhex("0a 0b 11") + b"this.Zen" + b"\x01"
+    stdout, sys.stdout = sys.stdout, io.StringIO()
+    try:
+        list(pyamf.decode(data, encoding=pyamf.AMF3))
+    except AttributeError:
+        pass  # there is no this.Zen
+    finally:
+        sys.stdout = stdout
+    return "this" in sys.modules
+
+
+@different
+def instances_of_unregistered_classes_are_not_sent(pyamf: Any) -> Any:
+    class User:
+        def __init__(self) -> None:
+            self.password = "secret"
+
+    try:
+        return b"secret" in pyamf.encode(User(), encoding=pyamf.AMF3).getvalue()
+    except pyamf.EncodeError:
+        return "EncodeError"
+
+
+@different
+def one_alias_is_one_class(pyamf: Any) -> Any:
+    class One:
+        pass
+
+    class Two:
+        pass
+
+    pyamf.register_class(One, "one.alias")
+    try:
+        pyamf.register_class(Two, "one.alias")
+    except ValueError:
+        return "ValueError"
+
+
+@different
+def input_that_breaks_off_is_an_error(pyamf: Any) -> Any:
+    try:
+        return list(pyamf.decode(bytes.fromhex("090301"), encoding=pyamf.AMF3))
+    except pyamf.DecodeError:
+        return "DecodeError"
+
+
+@different
+def flex_clients_are_authenticated(pyamf: Any) -> Any:
+    return flex_call(wsgi(pyamf)({"users": Users()}, authenticator=lambda *given: False), "users", "greet", "eve")
+
+
+@different
+def the_text_of_exceptions_is_not_sent(pyamf: Any) -> Any:
+    def fail() -> None:
+        raise LookupError("the table of passwords")
+
+    return call(wsgi(pyamf)({"fail": fail}), "fail")
+
+
+@different
+def inherited_methods_are_not_exposed(pyamf: Any) -> Any:
+    class More(Users):
+        pass
+
+    return call(wsgi(pyamf)({"more": More()}), "more.greet", "ada")[:2]
+
+
 def main(name: str) -> None:
     module = importlib.import_module(name)
     for inner in ("amf3", "flex", "remoting.gateway.wsgi"):
         importlib.import_module(f"{name}.{inner}")
     outcomes = {}
-    for title, function in EXAMPLES.items():
+    for title, function in {**EXAMPLES, **DIFFERENT}.items():
         try:
             outcomes[title] = function(module)
         except Exception as error:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyamf_examples import EXAMPLES, call, echo, flex_call
+from pyamf_examples import DIFFERENT, EXAMPLES, call, echo, flex_call
 
 import amfgate
 import amfgate.compat.pyamf as pyamf
@@ -142,7 +142,29 @@ def test_it_comes_out_the_same_on_py3amf_and_here(example: str, theirs: dict[str
     assert theirs[example] == EXPECTED[example]
 
 
-# --- here alone: what is different on purpose, and errors ------------------------------------------------------------
+# What comes out otherwise on purpose: on Py3AMF, and here.
+OTHERWISE: dict[str, tuple[Any, Any]] = {
+    "bytes_are_byte_arrays": ("06056162", "0c056162"),
+    "nothing_is_imported_by_its_name_on_the_wire": (True, False),
+    "instances_of_unregistered_classes_are_not_sent": (True, "EncodeError"),
+    "one_alias_is_one_class": (None, "ValueError"),
+    "input_that_breaks_off_is_an_error": ([], "DecodeError"),
+    "flex_clients_are_authenticated": ("eve 1", "AuthenticationError"),
+    "the_text_of_exceptions_is_not_sent": (
+        ["fault", "LookupError", "the table of passwords"],
+        ["fault", "Server.Processing", "The call failed; the log of the server says why."],
+    ),
+    "inherited_methods_are_not_exposed": (["result", "ada 1"], ["fault", "Service.MethodNotFound"]),
+}
+
+
+@pytest.mark.parametrize("example", DIFFERENT)
+def test_it_comes_out_otherwise_on_purpose(example: str, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
+    """docs/from-pyamf.md says why."""
+    assert (theirs[example], ours[example]) == OTHERWISE[example]
+
+
+# --- here alone: more of what is different on purpose, and errors ----------------------------------------------------
 
 
 def test_decode_reads_any_file() -> None:

@@ -184,8 +184,8 @@ def run_random(run: Callable[[bytes], None], inputs: list[bytes], seconds: float
     return count
 
 
-def run_atheris(atheris: Any, only: str, inputs: list[bytes], seconds: float, executions: int, seed: int) -> None:
-    """Run under atheris, which ends the process itself."""
+def run_atheris(atheris: Any, only: str, seconds: float, executions: int, seed: int) -> None:
+    """Run under atheris, which ends the process itself.  Modules are instrumented as they are imported: here first."""
     with atheris.instrument_imports(include=["amfgate"], enable_loader_override=False):
         run = chooser(make_targets(), only)
 
@@ -194,7 +194,7 @@ def run_atheris(atheris: Any, only: str, inputs: list[bytes], seconds: float, ex
             run(data)
 
     folder = Path(tempfile.mkdtemp(prefix="amfgate-fuzz-"))
-    for i, data in enumerate(inputs):
+    for i, data in enumerate(corpus(only)):
         (folder / f"{i:04d}").write_bytes(data)
     arguments = [sys.argv[0], str(folder), f"-artifact_prefix={folder}/found-", "-max_len=600", f"-seed={seed or 1}"]
     arguments += ["-print_final_stats=1", "-verbosity=0", "-timeout=20", "-rss_limit_mb=2048"]
@@ -230,7 +230,7 @@ def main() -> int:
         except ImportError:
             print("atheris is not installed (pip install atheris): random changes to seeds, not guided by coverage")
     if atheris is not None:
-        run_atheris(atheris, given.only, corpus(given.only), given.seconds, given.executions, given.seed)
+        run_atheris(atheris, given.only, given.seconds, given.executions, given.seed)
     run = chooser(make_targets(), given.only)
     seed = given.seed or random.SystemRandom().randrange(1, 1 << 32)
     began = time.monotonic()

@@ -40,6 +40,16 @@ class Probe:
     def vault(self, call: amfgate.Call) -> str:
         return f"open for {call.user['name']}"
 
+    def where(self, call: amfgate.Call) -> str:
+        environ = call.exchange.environ
+        return f"{environ['PATH_INFO']}?{environ['QUERY_STRING']}"
+
+    def move(self, url: str, call: amfgate.Call) -> None:
+        call.exchange.replace_gateway_url(url)
+
+    def append(self, text: str, call: amfgate.Call) -> None:
+        call.exchange.append_to_gateway_url(text)
+
     def header(self, call: amfgate.Call) -> Any:
         return call.exchange.header("Lang")
 
@@ -57,7 +67,7 @@ def probe() -> Probe:
 def url(probe: Probe) -> Iterator[str]:
     """The address of a gateway on waitress, which ends with its last socket."""
     sockets: dict[int, Any] = {}
-    gateway = amfgate.Gateway(None, {"probe": probe}, authenticate=check)
+    gateway = amfgate.Gateway(None, {"probe": probe}, path=("/amf", "/moved"), authenticate=check)
     server = waitress.create_server(gateway, map=sockets, host="127.0.0.1", port=0, threads=2)
     loop = threading.Thread(target=server.run, name="waitress")
     loop.start()
@@ -143,6 +153,15 @@ def test_credentials(client: Any) -> None:
 def test_headers(client: Any) -> None:
     client.addHeader("Lang", "de")
     assert client.getService("probe").header() == "de"
+
+
+def test_a_client_that_is_sent_elsewhere_goes_there(client: Any, url: str) -> None:
+    service = client.getService("probe")
+    assert service.where() == "/amf?"
+    service.append("?sid=42")
+    assert service.where() == "/amf?sid=42"
+    service.move(url.replace("/amf", "/moved"))
+    assert service.where() == "/moved?"
 
 
 def test_a_flex_message(url: str, probe: Probe) -> None:

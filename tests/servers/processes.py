@@ -79,6 +79,7 @@ def granian(port: int, folder: Path) -> list[str]:
 
 def uwsgi(port: int, folder: Path) -> list[str]:
     options = ["--master", "--die-on-term", "--processes", "2", "--threads", "2", "--need-app", "--disable-logging"]
+    options += ["--reload-mercy", "1", "--worker-reload-mercy", "1"]
     options += ["--http11-socket", f"127.0.0.1:{port}", "--module", "server_app:application"]
     return [str(BIN / "uwsgi"), *options]
 

@@ -49,7 +49,7 @@ def put(document: dict[str, Any], path: str, value: Any) -> None:
 
 def remove(document: dict[str, Any], path: str) -> None:
     """Take away the member or item at a path; EncodeError if there is none, or if its class declares it."""
-    holder, key, found = _find(document, path)
+    holder, key, found = _find(document, path, removing=True)
     if isinstance(holder, dict) and _escaped(key) in holder:
         del holder[_escaped(key)]
     elif isinstance(holder, list) and isinstance(key, int):
@@ -72,18 +72,19 @@ def get(document: dict[str, Any], path: str) -> Any:
     return found[1]
 
 
-def _find(document: dict[str, Any], path: str) -> tuple[Any, Any, Any]:
+def _find(document: dict[str, Any], path: str, removing: bool = False) -> tuple[Any, Any, Any]:
     """What holds the value at a path (an object, a list, a list of pairs), its key there, and its pair if any."""
     if document.get("kind") != "sol" or "members" not in document:
         raise EncodeError("only a shared object without damage can be changed by paths")
     form: Any = {"$object": document["members"]}
     where = ""
     found: tuple[Any, Any, Any] = (None, None, None)
-    for step in steps(path):
+    way = steps(path)
+    for place, step in enumerate(way, 1):
         if where:
             form = _value(found, where)
         where += f"[{step}]" if isinstance(step, int) else f".{step}" if where else str(step)
-        found = _step(form, step, where)
+        found = _step(form, step, where, removing and place == len(way))
     return found
 
 
@@ -98,7 +99,7 @@ def _value(found: tuple[Any, Any, Any], where: str) -> Any:
     raise EncodeError(f"there is nothing at {where}")
 
 
-def _step(form: Any, step: str | int, where: str) -> tuple[Any, Any, Any]:
+def _step(form: Any, step: str | int, where: str, removing: bool) -> tuple[Any, Any, Any]:
     while isinstance(form, dict) and next(iter(form), "") in _AROUND + ("$class",):
         inner = next((form[tag] for tag in _AROUND if tag in form), None)
         if inner is None:
@@ -122,12 +123,11 @@ def _step(form: Any, step: str | int, where: str) -> tuple[Any, Any, Any]:
     if not holders:
         raise EncodeError(f"{where}: what it should be in has no members")
     for holder in holders:
-        if isinstance(holder, dict) and _escaped(step) in holder:
-            return holder, step, None
-        if isinstance(holder, list):
-            for pair in holder:
-                if _text(pair[0]) == step:
-                    return holder, step, pair
+        pair = next((pair for pair in holder if _text(pair[0]) == step), None) if isinstance(holder, list) else None
+        if pair is not None or isinstance(holder, dict) and _escaped(step) in holder:
+            if removing and holder is declared:
+                raise EncodeError(f"{where}: the class {form['$class']!r} declares this member; it can be set")
+            return holder, step, pair
     if holders[-1] is declared:
         raise EncodeError(f"{where}: the class {form['$class']!r} declares its members, and this is none of them")
     return holders[-1], step, None

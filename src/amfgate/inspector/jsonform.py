@@ -103,8 +103,8 @@ class _Form:
         self.ids: dict[int, int] = {}
         self.tainted = False  # something before was damaged: references behind it cannot be worked out
         for _, _, node in root.walk():
-            target = node.more.get("target")
-            if target is not None and target is not root:
+            target = node.more["target"] if node.kind == "reference" else root
+            if target is not root:
                 self.ids.setdefault(id(target), len(self.ids) + 1)
         if root.kind == "sol":
             self.ids[id(root)] = 0

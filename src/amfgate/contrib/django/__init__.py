@@ -56,10 +56,11 @@ from __future__ import annotations
 
 from .gateways import gateway, view
 from .services import discover
-from .steps import Atomic, ProjectMiddleware, RequestCycle, authorize, invoke, trusted_origin
+from .steps import Atomic, DjangoCredentials, ProjectMiddleware, RequestCycle, authorize, invoke, trusted_origin
 
 __all__ = [
     "Atomic",
+    "DjangoCredentials",
     "ProjectMiddleware",
     "RequestCycle",
     "authorize",

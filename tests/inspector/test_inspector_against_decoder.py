@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from inspector_oracle import MILLISECONDS, same, value_of
+from odd_amf import odd_packets, odd_shared_objects, odd_values
 
 import amfgate
 from amfgate import DecodeError
 from amfgate.inspector import read_packet, read_sol, read_values
 from amfgate.inspector.reader import Reader
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from odd import odd_packets, odd_shared_objects, odd_values
-from oracle import MILLISECONDS, same, value_of
 
 quick = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -101,7 +101,12 @@ class Odd:
         self._slot3(marker)
         count = self.pick((0, 1, 3))
         item = bytes.fromhex(self.pick(DOUBLES + MORE_DOUBLES))
-        return bytes((marker,)) + self.u29(count << 1 | 1) + bytes((self.pick((0, 1, 7)),)) + item[: 4 if marker < 15 else 8] * count
+        return (
+            bytes((marker,))
+            + self.u29(count << 1 | 1)
+            + bytes((self.pick((0, 1, 7)),))
+            + item[: 4 if marker < 15 else 8] * count
+        )
 
     def _array3(self, depth: int) -> bytes:
         self._slot3(9)

@@ -38,7 +38,9 @@ def key_of(label: Any) -> Any:
     text = label.value if isinstance(label, Node) else label
     if isinstance(text, int):
         return text
-    return int(text) if text.isascii() and text.isdecimal() and str(int(text)) == text and int(text) < 2**32 - 1 else text
+    return (
+        int(text) if text.isascii() and text.isdecimal() and str(int(text)) == text and int(text) < 2**32 - 1 else text
+    )
 
 
 def value_of(node: Node, known: dict[int, Any]) -> Any:
@@ -111,7 +113,12 @@ def _fill(made: Any, node: Node, known: dict[int, Any]) -> None:
         made.extend(value for _, value in values)
     elif isinstance(made, EcmaArray):
         made.update((key_of(label), value) for label, value in values)
-    elif isinstance(made, TypedObject) and made.alias in SMALL_BLOCKS and node.kind != "typed object" and "flags" in node.more:
+    elif (
+        isinstance(made, TypedObject)
+        and made.alias in SMALL_BLOCKS
+        and node.kind != "typed object"
+        and "flags" in node.more
+    ):
         _fill_small(made, values)
     elif isinstance(made, dict):
         made.update((label.value if isinstance(label, Node) else label, value) for label, value in values)

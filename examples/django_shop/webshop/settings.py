@@ -25,8 +25,8 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
 ]
 
-ROOT_URLCONF = "shop.urls"
-WSGI_APPLICATION = "shop.wsgi.application"
+ROOT_URLCONF = "webshop.urls"
+WSGI_APPLICATION = "webshop.wsgi.application"
 
 DATABASES = {
     "default": {
@@ -37,6 +37,7 @@ DATABASES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
+TIME_ZONE = "UTC"
 
 AMFGATE = {
     "PATH": "/amf",

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from odd_amf import odd_packets, odd_shared_objects, odd_values
 
 import amfgate
 from amfgate import EncodeError
 from amfgate.inspector import from_json, read_packet, read_sol, read_values, to_json
 from amfgate.inspector.jsonform import dumps
 from amfgate.inspector.jsonwrite import encode
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from odd import odd_packets, odd_shared_objects, odd_values
 
 quick = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -211,7 +206,8 @@ def test_whole_doubles_survive_tools_that_write_42_for_42_0() -> None:
         ({"kind": "amf3", "values": ["\ud800"]}, "a lone surrogate at 0 is no text; $utf8 takes bytes at $.values[0]"),
         (
             {"kind": "amf3", "values": [{"$vector": "int", "$items": [2**31]}]},
-            "an item does not fit a Vector of int: 'i' format requires -2147483648 <= number <= 2147483647 at $.values[0]",
+            "an item does not fit a Vector of int: 'i' format requires -2147483648 <= number <= 2147483647 "
+            "at $.values[0]",
         ),
         ({"kind": "packet", "version": 0, "headers": []}, "'bodies' is missing or not what it has to be: None at $"),
         ({"kind": "sol", "version": 1}, "the version of a shared object is 0 or 3, not 1 at $.version"),
