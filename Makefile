@@ -23,7 +23,7 @@ PORT ?= 8000
 SECONDS_TO_FUZZ := $(or $(SECONDS),60)
 PYTEST := $(BIN)/python -m pytest -q
 # What says nothing about the compiled codec, or starts processes that would not survive the sanitizers.
-SANITIZE_TESTS ?= tests --ignore=tests/clients --ignore=tests/client --ignore=tests/interop --ignore=tests/servers --ignore=tests/test_package.py --ignore=tests/test_docs.py --ignore=tests/test_demo.py
+SANITIZE_TESTS ?= tests --ignore=tests/clients --ignore=tests/client --ignore=tests/cli --ignore=tests/interop --ignore=tests/servers --ignore=tests/test_package.py --ignore=tests/test_docs.py --ignore=tests/test_demo.py
 
 # Where C can be compiled against this Python, the compiled codec has to work; elsewhere the Python one is tested.
 CAN_COMPILE = $(shell echo '\#include <Python.h>' | $${CC:-cc} -E -x c \

@@ -230,11 +230,12 @@ cdef extern from *:
         return 0;
     }
 
-    /* The same text in another object?  `known` is never "", and may be NULL.  Out of line: it would crowd the loops. */
+    /* The same text in another object?  `known` is never "", and may be NULL.  Out of line, or it crowds the loops. */
     static AMF_NOINLINE int amf_same_text(PyObject *known, PyObject *text) {
         const char *a, *b;
         Py_ssize_t n, m;
-        return known != NULL && amf_text(known, &a, &n) && amf_text(text, &b, &m) && n == m && amf_equal(a, b, (size_t)n);
+        if (known == NULL || !amf_text(known, &a, &n) || !amf_text(text, &b, &m)) return 0;
+        return n == m && amf_equal(a, b, (size_t)n);
     }
 
     static inline PyTypeObject *amf_type(PyObject *v) { return Py_TYPE(v); }

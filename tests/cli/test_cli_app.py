@@ -95,6 +95,16 @@ def test_the_module_without_arguments_prints_one_line(capsys: pytest.CaptureFixt
     assert printed.err == ""
 
 
+def test_the_console_script_alone_prints_its_help(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["amfgate"])
+    with pytest.raises(SystemExit) as ended:
+        amfgate.cli.main()
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("Usage: amfgate [OPTIONS] COMMAND [ARGS]...")
+
+
 def test_without_click_the_module_says_how_to_get_the_rest(tmp_path: Path) -> None:
     """In an interpreter that finds no click: the version line stays, and commands say what is missing."""
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['click'] = None\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,18 @@ def test_insisting(amfgate_command: Any) -> None:
 
 def test_an_offset(amfgate_command: Any) -> None:
     assert amfgate_command("inspect", "--offset", 2, "--amf3", "aabb 0401").lines[-1] == "000002    [0]: integer 1"
+
+
+def test_unpacking_behind_a_frame(amfgate_command: Any) -> None:
+    packed = b"\x00\x00\x00\x0b\x00\x07" + zlib.compress(b"\x04\x01")
+    done = amfgate_command("inspect", "--inflate", "--offset", 6, packed.hex())
+    assert done.lines[-1] == "000000    [0]: integer 1"
+    done = amfgate_command("inspect", packed[6:].hex())
+    assert done.err == (
+        "amfgate: hex: no AMF: it looks like zlib: decompress it first (zlib.decompress); --inflate does that here\n"
+    )
+    done = amfgate_command("inspect", "--inflate", "0401")
+    assert (done.status, done.err.startswith("amfgate: hex: no zlib or gzip: ")) == (1, True)
 
 
 def test_hex_view(amfgate_command: Any) -> None:

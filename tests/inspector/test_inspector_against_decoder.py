@@ -15,7 +15,7 @@ from amfgate import DecodeError
 from amfgate.inspector import read_packet, read_sol, read_values
 from amfgate.inspector.reader import Reader
 
-quick = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 
 texts = st.text(max_size=8) | st.sampled_from(["a", "b", "name"])
 names = texts.filter(bool)
@@ -130,14 +130,14 @@ def test_odd_shared_objects_read_alike(data: bytes) -> None:
     assert same(found, so.data)
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.binary(max_size=40), st.sampled_from((0, 3)))
 def test_random_bytes_are_refused_where_the_decoder_refuses_them(data: bytes, amf: int) -> None:
     assert _outcome_of_reader(data, amf) == _outcome_of_decoder(data, amf)
 
 
 # Bytes that are nearly AMF get further than random ones do.
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data(), st.sampled_from((0, 3)))
 def test_damaged_bytes_are_refused_where_the_decoder_refuses_them(choices: Any, amf: int) -> None:
     data = bytearray(choices.draw(odd_values(amf)))

@@ -11,7 +11,7 @@ import pytest
 
 from amfgate import Body, DecodeError, Packet, TypedObject
 from amfgate.inspector import exchanges
-from amfgate.inspector.captures import Exchange, kind_of
+from amfgate.inspector.captures import Recorded, kind_of
 
 CALL = Packet(0, [], [Body("catalog.page", "/1", [0, 2])]).to_bytes()
 REPLY = Packet(0, [], [Body("/1/onResult", "null", ["lens"])]).to_bytes()
@@ -51,7 +51,7 @@ def as_text(data: bytes) -> dict[str, str]:
 
 def test_a_har_gives_request_and_reply() -> None:
     (found,) = exchanges(har(entry(as_text(CALL), as_base64(REPLY))))
-    assert found == Exchange("http://h/amf", "POST", 200, "2026-01-01T00:00:00Z", CALL, REPLY)
+    assert found == Recorded("http://h/amf", "POST", 200, "2026-01-01T00:00:00Z", CALL, REPLY)
     assert found.targets == ["catalog.page"]
 
 

@@ -15,7 +15,7 @@ from amfgate.inspector import from_json, read_packet, read_sol, read_values, to_
 from amfgate.inspector.jsonform import dumps
 from amfgate.inspector.jsonwrite import encode
 
-quick = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def form(hex_digits: str, amf: int) -> Any:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
+import pytest
+
 import amfgate
-from amfgate.inspector import Node, read_packet, read_sol, read_values
+from amfgate.inspector import Node, read_packet, read_sol, read_values, salvage
 
 
 def shape(node: Node) -> list[tuple[str, str]]:
@@ -92,3 +96,13 @@ def test_values_behind_damage_at_the_root() -> None:
 def test_many_damages_end_the_attempts() -> None:
     root = read_values(b"\x02\x00\x02hi\xff" * 400, 0, tolerant=True)
     assert len(root.more["damages"]) <= 101
+
+
+def test_looking_for_places_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Input made to look like a member everywhere costs so much and no more; what is left is skipped."""
+    monkeypatch.setattr(salvage, "EFFORT", 2000)
+    data = b"\x0a\x00\x00\x00\x02\x03\x00\x01a\x04" + b"\x00\x01a\x05" * 50_000
+    begun = time.perf_counter()
+    root = read_values(data, 0, tolerant=True)
+    assert time.perf_counter() - begun < 5
+    assert root.more["damages"][-1].end == len(data)

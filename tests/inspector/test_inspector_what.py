@@ -100,6 +100,18 @@ def test_a_packet_whose_first_body_is_damaged_is_a_packet_still() -> None:
     assert str(damage) == "0x04 is reserved in AMF0 and never sent, at offset 17; skipped 2 bytes from offset 17 (0x11)"
 
 
+def test_a_packet_with_bytes_too_many_is_a_packet_still() -> None:
+    found = what(bytes.fromhex("0000 0000 0001 0001 61 0002 2f31 00000001 05 0102"))
+    assert found.kind == "packet"
+    assert [str(damage) for damage in found.damages] == [
+        "2 bytes are left behind the last body; skipped 2 bytes from offset 18 (0x12)"
+    ]
+
+
+def test_the_beginning_of_a_shared_object() -> None:
+    assert what(bytes.fromhex("00bf 0000")).why == ("no AMF: a shared object begins so, but this ends after 4 bytes")
+
+
 def test_progress_is_told_on_long_input() -> None:
     data = amfgate.dumps(list(range(20_000)))
     heard: list[int] = []

@@ -9,6 +9,7 @@ understood; 3 something could not be read, written or reached, or is not install
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from collections.abc import Sequence
 
@@ -28,7 +29,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def main() -> None:
-    """The console script `amfgate`."""
+    """The console script `amfgate`; alone it prints its help."""
     from ..__main__ import main as start
 
-    sys.exit(start(sys.argv[1:]))
+    alone = ["--help"] if importlib.util.find_spec("click") is not None else []
+    sys.exit(start(sys.argv[1:] or alone))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from ..codec import Decoder
 from ..errors import DecodeError
 from ..inspector import Found, captures, hexdump, to_json, tree, what
 from ..inspector.canonical import canonical, canonical_value
+from ..inspector.captures import UNPACKED_MOST
 from ..inspector.jsonform import dumps
 from ..packet import Packet
 from ..sol import loads
@@ -28,6 +30,7 @@ from .source import Source, open_sources
 @click.option("--amf0", "amf", flag_value=0, type=int, help="These are values of AMF0, whatever they look like.")
 @click.option("--amf3", "amf", flag_value=3, type=int, help="These are values of AMF3, whatever they look like.")
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="The values begin behind so many bytes.")
+@click.option("--inflate", is_flag=True, help="Unpack zlib or gzip first, which begins at --offset.")
 @click.option("--json", "view", flag_value="json", help="The tagged JSON form; from-json makes the same bytes of it.")
 @click.option("--hex", "view", flag_value="hex", help="Every byte in hex with its meaning.")
 @click.option("--canonical", "view", flag_value="canonical", help="A stable text without message ids, for diffs.")
@@ -58,6 +61,9 @@ def inspect(context: click.Context, /, source: tuple[str, ...], **options: Any) 
     Exit status 1: the input is damaged, or no AMF.
     """
     sources = open_sources(source)
+    if options["inflate"]:
+        sources = [Source(one.name, _inflated(one, options["offset"])) for one in sources]
+        options["offset"] = 0
     good = True
     for one in sources:
         if len(sources) > 1 and options["view"] != "json":
@@ -67,6 +73,18 @@ def inspect(context: click.Context, /, source: tuple[str, ...], **options: Any) 
                 one, options
             ) and good
     context.exit(0 if good else 1)
+
+
+def _inflated(source: Source, offset: int) -> bytes:
+    """What zlib or gzip data hold; a little can hold very much, so there is a limit."""
+    unpacker = zlib.decompressobj(47)  # either format
+    try:
+        data = unpacker.decompress(source.data[offset:], UNPACKED_MOST)
+    except zlib.error as error:
+        raise DecodeError(f"{source.name}: no zlib or gzip: {error}", offset) from None
+    if unpacker.unconsumed_tail:
+        raise DecodeError(f"{source.name}: more than {UNPACKED_MOST} bytes when unpacked")
+    return data
 
 
 @contextmanager
@@ -87,7 +105,8 @@ def _single(source: Source, options: dict[str, Any]) -> bool:
     with show.progress(source.name, len(source.data)) as progress:
         found = _find(source.data, options, progress)
     if found.root is None:
-        raise DecodeError(f"{source.name}: {found.why}")
+        hint = "; --inflate does that here" if "decompress it first" in found.why else ""
+        raise DecodeError(f"{source.name}: {found.why}{hint}")
     view = options["view"]
     if view == "json":
         click.echo(dumps(to_json(found.root, source.data)), nl=False)
@@ -148,7 +167,7 @@ def _recording(source: Source, options: dict[str, Any]) -> bool:
     return good
 
 
-def _show(exchange: captures.Exchange, options: dict[str, Any]) -> bool:
+def _show(exchange: captures.Recorded, options: dict[str, Any]) -> bool:
     status = f" -> {exchange.status}" if exchange.status else ""
     when = f"  ({exchange.when})" if exchange.when else ""
     show.heading(f"== {exchange.method or 'POST'} {exchange.url or '(no request)'}{status}{when}")
@@ -188,7 +207,7 @@ def _show_half(which: str, data: bytes, found: Found, options: dict[str, Any]) -
     _tell_damages(found, to_stderr=False)
 
 
-def _as_json(exchange: captures.Exchange, options: dict[str, Any]) -> dict[str, Any]:
+def _as_json(exchange: captures.Recorded, options: dict[str, Any]) -> dict[str, Any]:
     entry: dict[str, Any] = {"url": exchange.url, "method": exchange.method, "status": exchange.status}
     entry["when"], entry["notes"] = exchange.when, list(exchange.notes)
     for which, data in (("request", exchange.request), ("reply", exchange.reply)):
@@ -198,7 +217,7 @@ def _as_json(exchange: captures.Exchange, options: dict[str, Any]) -> dict[str, 
     return entry
 
 
-def _save(exchange: captures.Exchange, number: int, folder: Path) -> None:
+def _save(exchange: captures.Recorded, number: int, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     name = re.sub(r"[^A-Za-z0-9_.-]+", "_", "+".join(exchange.targets))[:60].strip("._")
     for which, data in (("request", exchange.request), ("reply", exchange.reply)):

@@ -14,7 +14,7 @@ not installed with amfgate (WARC files need `warcio`).  `amfgate inspect` is its
 from __future__ import annotations
 
 from . import hexdump, tree
-from .captures import Exchange, exchanges
+from .captures import Recorded, exchanges
 from .frames import read_packet, read_sol, read_values
 from .jsonform import to_json
 from .jsonwrite import from_json
@@ -23,9 +23,9 @@ from .what import Found, what
 
 __all__ = [
     "Damage",
-    "Exchange",
     "Found",
     "Node",
+    "Recorded",
     "exchanges",
     "from_json",
     "hexdump",

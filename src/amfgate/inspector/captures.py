@@ -27,7 +27,7 @@ Progress = Callable[[int, int], None] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class Recorded:
     """A request and its reply, as far as the recording has them: None where it has none.
 
     when: the time as the recording says it; notes: what is wrong with what it holds.
@@ -83,7 +83,7 @@ def kind_of(data: bytes) -> str:
     return "har" if head.startswith(b"{") and b'"log"' in data[:4096] and b'"entries"' in data else ""
 
 
-def exchanges(data: bytes, *, target: str = "", progress: Progress = None) -> Iterator[Exchange]:
+def exchanges(data: bytes, *, target: str = "", progress: Progress = None) -> Iterator[Recorded]:
     """The exchanges of a recording that are AMF, in its order.
 
     target: only those with a call of that name, `*` and `?` as in a shell.
@@ -117,7 +117,7 @@ def _is_amf(content_type: Any, data: bytes | None) -> bool:
 # --- HAR -----------------------------------------------------------------------------------------------------
 
 
-def _har(data: bytes, progress: Progress) -> Iterator[Exchange]:
+def _har(data: bytes, progress: Progress) -> Iterator[Recorded]:
     try:
         log = json.loads(data)["log"]
         entries = log["entries"]
@@ -134,7 +134,7 @@ def _har(data: bytes, progress: Progress) -> Iterator[Exchange]:
         received = _har_body(content, "the reply", notes)
         if not (_is_amf(posted.get("mimeType"), sent) or _is_amf(content.get("mimeType"), received)):
             continue
-        yield Exchange(
+        yield Recorded(
             str(request.get("url", "")),
             str(request.get("method", "")),
             int(response.get("status") or 0),
@@ -170,7 +170,7 @@ def _har_body(content: dict[str, Any], which: str, notes: list[str]) -> bytes | 
 # --- WARC ----------------------------------------------------------------------------------------------------
 
 
-def _warc(data: bytes, progress: Progress) -> Iterator[Exchange]:
+def _warc(data: bytes, progress: Progress) -> Iterator[Recorded]:
     """Requests and responses of one address belong together by WARC-Concurrent-To, else by their order."""
     try:
         from warcio.archiveiterator import ArchiveIterator
@@ -178,7 +178,7 @@ def _warc(data: bytes, progress: Progress) -> Iterator[Exchange]:
     except ImportError as error:
         raise ImportError("WARC files need warcio: pip install 'amfgate[cli]'") from error
     stream = io.BytesIO(data)
-    waiting: list[tuple[str, str, str, Exchange, bool]] = []  # record id, concurrent to, type, half of one, is it AMF
+    waiting: list[tuple[str, str, str, Recorded, bool]] = []  # record id, concurrent to, type, half of one, is it AMF
     try:
         for record in ArchiveIterator(stream):
             if progress is not None:
@@ -202,14 +202,14 @@ def _warc(data: bytes, progress: Progress) -> Iterator[Exchange]:
             yield half
 
 
-def _mates(each: tuple[str, str, str, Exchange, bool], mine: str, other: str, kind: str, url: str) -> bool:
+def _mates(each: tuple[str, str, str, Recorded, bool], mine: str, other: str, kind: str, url: str) -> bool:
     if each[2] == kind or each[3].url != url:
         return False
     named = each[1] or other
     return not named or each[1] == mine or other == each[0]
 
 
-def _warc_half(record: Any) -> tuple[Exchange, bool]:
+def _warc_half(record: Any) -> tuple[Recorded, bool]:
     notes: list[str] = []
     try:
         body = record.content_stream().read()
@@ -221,21 +221,21 @@ def _warc_half(record: Any) -> tuple[Exchange, bool]:
     amf = _is_amf(record.http_headers.get_header("Content-Type"), body)
     if record.rec_type == "request":
         method = record.http_headers.protocol
-        return Exchange(url, method, 0, when, body or None, None, tuple(notes)), amf
+        return Recorded(url, method, 0, when, body or None, None, tuple(notes)), amf
     status = record.http_headers.get_statuscode()
-    return Exchange(url, "", int(status) if status.isdecimal() else 0, when, None, body or None, tuple(notes)), amf
+    return Recorded(url, "", int(status) if status.isdecimal() else 0, when, None, body or None, tuple(notes)), amf
 
 
-def _together(request: Exchange, response: Exchange) -> Exchange:
+def _together(request: Recorded, response: Recorded) -> Recorded:
     notes = request.notes + response.notes
     when = request.when or response.when
-    return Exchange(request.url, request.method, response.status, when, request.request, response.reply, notes)
+    return Recorded(request.url, request.method, response.status, when, request.request, response.reply, notes)
 
 
 # --- raw HTTP ------------------------------------------------------------------------------------------------
 
 
-def _http(data: bytes, progress: Progress) -> Iterator[Exchange]:
+def _http(data: bytes, progress: Progress) -> Iterator[Recorded]:
     """A TCP stream as Wireshark saves it: requests, replies, or both in turn.
 
     Without both in one file a request has no reply; several requests in a row get their replies in their order.
@@ -249,14 +249,14 @@ def _http(data: bytes, progress: Progress) -> Iterator[Exchange]:
             continue
         if not open_requests:
             if _is_amf(kind, body):
-                yield Exchange("", "", status, "", None, body)
+                yield Recorded("", "", status, "", None, body)
             continue
         url, method, sent, sent_kind = open_requests.pop(0)
         if _is_amf(sent_kind, sent) or _is_amf(kind, body):
-            yield Exchange(url, method, status, "", sent, body)
+            yield Recorded(url, method, status, "", sent, body)
     for url, method, sent, sent_kind in open_requests:
         if _is_amf(sent_kind, sent):
-            yield Exchange(url, method, 0, "", sent, None)
+            yield Recorded(url, method, 0, "", sent, None)
 
 
 def _messages(data: bytes) -> Iterator[tuple[str, str, int, bytes | None, str, int]]:

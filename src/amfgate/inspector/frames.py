@@ -80,9 +80,10 @@ def read_packet(data: bytes, *, tolerant: bool = False, progress: Progress = Non
         if not tolerant:
             raise
         _skip_to_body(reader, root, _end_of(root), error, 0)
-    while reader.at < len(data) and len(root.children) < root.more["headers"] + root.more.get("bodies", 0xFFFF):
-        _read_body(reader, root, tolerant)
-    read = sum(child.kind == "body" for _, child in root.children)
+    read = 0
+    while reader.at < len(data) and read < root.more.get("bodies", 0xFFFF):
+        _read_body(reader, root, f"body {read}", tolerant)
+        read = sum(child.kind == "body" for _, child in root.children)
     if reader.at < len(data) or read < root.more.get("bodies", 0):
         left = len(data) - reader.at
         why = f"{left} bytes are left behind the last body" if left else "the packet ends before its last body"
@@ -112,9 +113,8 @@ def _read_header(reader: Reader, root: Node) -> None:
     root.children.append((f"header {len(root.children)}", node))
 
 
-def _read_body(reader: Reader, root: Node, tolerant: bool) -> None:
+def _read_body(reader: Reader, root: Node, label: str, tolerant: bool) -> None:
     node, start = Node("body", 0, reader.at), reader.at
-    label = f"body {len(root.children) - root.more['headers']}"
     try:
         node.more["target"] = reader.text16(node, "target")
         node.more["response"] = reader.text16(node, "response")
@@ -166,7 +166,7 @@ def _body_value(reader: Reader, node: Node, at: int, tolerant: bool) -> tuple[Re
             assert found is not None
             raise found
         return inner, value, None
-    inner = Reader(data, at=at, tolerant=True, progress=reader.progress)
+    inner = Reader(data, at=at, tolerant=True, progress=reader.progress, effort=reader.effort)
     try:
         value = inner.value(0)
     except DecodeError as error:
@@ -176,11 +176,11 @@ def _body_value(reader: Reader, node: Node, at: int, tolerant: bool) -> tuple[Re
 
 def _skip_to_body(reader: Reader, into: Node, start: int, error: DecodeError, declared: int) -> None:
     """Skip to the next body: by the declared end of this one if that can be believed, else by its looks."""
-    data, end = reader.data, len(reader.data)
+    end = len(reader.data)
     credible = declared - start not in FALSE_LENGTHS and start <= declared <= end
-    if not (credible and (declared == end or salvage.body(data, declared))):
-        last = min(start + 1 + salvage.WINDOW, end)
-        declared = next((at for at in range(start + 1, last) if salvage.body(data, at)), end)
+    if not (credible and (declared == end or salvage.body(reader, declared))):
+        places = salvage.places(reader, start + 1, end)
+        declared = next((at for at in places if salvage.body(reader, at)), end)
     reader.at = declared
     if declared > start:
         reader.skip(into, start, declared, str(error))
@@ -256,8 +256,7 @@ def _read_element(reader: Reader, root: Node, tolerant: bool) -> None:
             raise
         # What was read of the name stays: its parts are there.  The skipped bytes begin behind it.
         start = max(start, _end_of(root))
-        many = len(reader.damages) >= salvage.MOST
-        last = start + 1 if many else min(start + 1 + salvage.WINDOW, reader.total)
-        places = range(start + (0 if reader.data[start - 1 : start] == b"\x00" else 1), last)
+        end = start if len(reader.damages) >= salvage.MOST else reader.total
+        places = salvage.places(reader, start + (reader.data[start - 1] != 0), end)
         reader.at = next((at for at in places if salvage.element(reader, at, root.amf)), reader.total)
         reader.skip(root, start, reader.at, str(error))

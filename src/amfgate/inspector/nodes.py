@@ -100,6 +100,8 @@ def key_text(label: Label) -> str:
 def quoted(text: str, most: int | None = None) -> str:
     """Text in quotes on one line, safe for a terminal, cut behind `most` characters."""
     cut = most is not None and len(text) > most
+    if text.isprintable() and '"' not in text and "\\" not in text:  # most are
+        return f'"{text[:most]}"{f"... ({len(text)} characters)" if cut else ""}'
     shown = "".join(_ESCAPES.get(each, each) if each.isprintable() else _escape(each) for each in text[:most])
     return f'"{shown}"{f"... ({len(text)} characters)" if cut else ""}'
 

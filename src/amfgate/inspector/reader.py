@@ -47,7 +47,7 @@ class Reader:
 
     tolerant: go on after damage; what was skipped is in `damages`, and the nodes that suffered say so in their `more`.
     counted: a strict array at the root takes an AMF0 slot.
-    progress: called with the offset now and then.
+    progress: called with the offset now and then; effort: that of another reader of the same input, to share.
 
     DecodeError with the offset at the first damage, unless `tolerant`.
     """
@@ -61,6 +61,7 @@ class Reader:
         tolerant: bool = False,
         counted: bool = True,
         progress: Callable[[int], None] | None = None,
+        effort: list[int] | None = None,
     ) -> None:
         self.data = data
         self.at = at
@@ -69,6 +70,7 @@ class Reader:
         self.counted = counted
         self.progress = progress
         self.damages: list[Damage] = []
+        self.effort = [salvage.EFFORT] if effort is None else effort  # what looking for places may still cost
         self.strings: list[str] = []
         self.objects: list[Node] = []
         self.traits: list[Traits] = []
@@ -76,8 +78,8 @@ class Reader:
         self.known: dict[str, int] = {}  # the first place of each string in the table
         self.known_traits: dict[tuple[Any, ...], int] = {}
         self.unit = at  # where the value or key that is being read began
-        self.count = 0
-        self.most: int | None = None  # values that a trial may read
+        self.count = 0  # values
+        self.most: int | None = None  # of them on trial
 
     def value(self, amf: int) -> Node:
         """The next value.  A damaged one ends where its damage begins, and has `damage` in its `more`."""
@@ -293,8 +295,7 @@ class Reader:
     def _resolve(self, node: Node, table: list[Node], index: int) -> None:
         if index >= len(table):
             raise DecodeError(f"reference {index}, and only {len(table)} objects came before", node.start)
-        node.kind = "reference"
-        node.value = index
+        node.kind, node.value = "reference", index
         node.more["target"] = table[index]
         table[index].more["referred"] = True
 
@@ -432,10 +433,8 @@ class Reader:
             node.parts[-1] = (*node.parts[-1][:2], "no more keys" if mode == ASSOCIATIVE else "no more members")
             if "width" in key.more:
                 node.more["end"] = key.more["width"]
-            if mode == DYNAMIC:
-                return CLOSED
             frame.mode, node.more["dense"] = ITEMS, len(node.children)
-            return self._next(frame)
+            return CLOSED if mode == DYNAMIC else self._next(frame)
         if mode == SEALED:
             place = len(node.children)
             if place < len(frame.names):

@@ -12,7 +12,7 @@ Numbers of references behind the damage may be wrong, because what was skipped m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import DecodeError
@@ -25,6 +25,17 @@ MOST: Final = 100  # damages in one input; what has more is not AMF
 WINDOW: Final = 65536  # offsets that are tried behind one damage
 TRIAL: Final = 500  # values that one trial may read
 NAME_MOST: Final = 255  # bytes of a name that is taken for one
+# What looking for places may cost in one input, a second or two: an offset costs 1, a value that is read on trial 10.
+EFFORT: Final = 1_000_000
+
+
+def places(reader: Reader, start: int, end: int) -> Iterator[int]:
+    """The offsets to try, as long as there is effort left."""
+    for at in range(start, min(start + WINDOW, end)):
+        reader.effort[0] -= 1
+        if reader.effort[0] < 0:
+            return
+        yield at
 
 
 def trial(reader: Reader, at: int, amf: int) -> int:
@@ -38,12 +49,13 @@ def trial(reader: Reader, at: int, amf: int) -> int:
     except DecodeError:
         return -1
     finally:
+        reader.effort[0] -= 10 * (reader.count - kept[2])
         reader.at, reader.unit, reader.count, reader.tolerant, reader.most, reader.progress = kept
         for text in reader.strings[strings:]:
-            if reader.known.get(text, 0) >= strings:
+            if reader.known.get(text, -1) >= strings:
                 del reader.known[text]
         for one in reader.traits[traits:]:
-            if reader.known_traits.get(one.key, 0) >= traits:
+            if reader.known_traits.get(one.key, -1) >= traits:
                 del reader.known_traits[one.key]
         del reader.strings[strings:], reader.objects[objects:], reader.slots[slots:], reader.traits[traits:]
 
@@ -80,7 +92,7 @@ def find(reader: Reader, stack: list[Frame], start: int) -> tuple[int, int] | No
             keyed3 = index
     if keyed0 < 0 and keyed3 < 0:
         return None
-    for at in range(start, min(start + WINDOW, reader.total)):
+    for at in places(reader, start, reader.total):
         if keyed3 >= 0 and member3(reader, at):
             return keyed3, at
         if keyed0 >= 0 and member0(reader, at):
@@ -128,11 +140,9 @@ def element(reader: Reader, at: int, amf: int) -> bool:
     return 0 <= end < total and data[end] == 0 and (end + 1 == total or name(data, end + 1, total) > 0)
 
 
-def body(data: bytes, at: int) -> bool:
+def body(reader: Reader, at: int) -> bool:
     """Does a body of a packet stand here: a target, a response as clients write it, a length and a value?"""
-    from .reader import Reader
-
-    total = len(data)
+    data, total = reader.data, reader.total
     response = name_end(data, at, total)
     if response < 0:
         return False
@@ -141,13 +151,13 @@ def body(data: bytes, at: int) -> bool:
     text = data[response + 2 : response + 2 + size]
     if value >= total or not (text in (b"null", b"") or text.startswith(b"/")) or data[value] not in NAMES0:
         return False
-    return trial(Reader(data, at=value), value, 0) >= 0
+    return trial(reader, value, 0) >= 0
 
 
 def tail(reader: Reader, start: int, amf: int) -> int:
     """The first offset from which all that is left is values, with some text among them; -1 if there is none."""
     data, total = reader.data, reader.total
-    for at in range(start, min(start + WINDOW, total - 3)):
+    for at in places(reader, start, total - 3):
         if data[at] not in TELLING[amf]:
             continue
         end = at

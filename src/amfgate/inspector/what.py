@@ -65,9 +65,14 @@ def what(
     if data[:2] == b"\x00\xbf" and data[6:10] == b"TCSO":
         root = read_sol(data, tolerant=tolerant, progress=progress)
         return Found("sol", "it begins with 00 BF and has TCSO at offset 6", root)
+    if data[:2] == b"\x00\xbf" and b"TCSO".startswith(data[6:10]):
+        return Found("", f"no AMF: a shared object begins so, but this ends after {len(data)} bytes")
     if data[0] > HIGHEST:
         return _something_else(data)
-    found = _whole(data, progress) or _damaged(data, tolerant, progress)
+    found = _whole(data, progress)
+    if found is None or found.root is not None and len(found.root.children) > 1 and found.kind.startswith("amf"):
+        # A packet with bytes too many may pass for a run of numbers, but not the other way round.
+        found = _damaged(data, tolerant, progress, found)
     return found or _something_else(data)
 
 
@@ -81,7 +86,9 @@ def _whole(data: bytes, progress: Callable[[int], None] | None) -> Found | None:
             pass
         else:
             why = f"version word {root.more['version']}, and its headers and bodies end where the input does"
-            readings.append((0 if root.children else 3, Found("packet", why, root)))
+            if root.children:
+                return Found("packet", why, root)
+            readings.append((3, Found("packet", why, root)))
     if data[:2] == b"\x00\x02":
         try:
             root = read_values(data, 0, at=1, progress=progress)
@@ -114,13 +121,15 @@ def _whole(data: bytes, progress: Callable[[int], None] | None) -> Found | None:
     return Found(best.kind, best.why, best.root, also)
 
 
-def _damaged(data: bytes, tolerant: bool, progress: Callable[[int], None] | None) -> Found | None:
-    """The reading that gets furthest, if it gets anywhere."""
+def _damaged(data: bytes, tolerant: bool, progress: Callable[[int], None] | None, values: Found | None) -> Found | None:
+    """A packet with damage, else `values`, else the reading that gets furthest, if it gets anywhere."""
     if _may_be_packet(data):
         root = read_packet(data, tolerant=tolerant, progress=progress)
         return Found(
             "packet", f"version word {root.more['version']} and the name of a header or call, but damaged", root
         )
+    if values is not None:
+        return values
     reached = {amf: _reaches(data, amf) for amf in (0, 3)}
     amf = max(reached, key=lambda each: reached[each])
     if reached[amf] < 4 or reached[amf] * 8 < len(data) < 4096:
@@ -156,7 +165,7 @@ def _better(data: bytes, at: int) -> int:
 def _something_else(data: bytes) -> Found:
     guess = looks_like(data)
     why = f"no AMF: it looks like {guess}" if guess else f"no AMF that can be seen; it begins with {first_bytes(data)}"
-    if not guess and len(data) < 1 << 20:
+    if not guess and len(data) < 1 << 14:
         for at in range(1, min(NEARBY, len(data) - 4)):
             for amf in (0, 3):
                 if data[at] in salvage.TELLING[amf] and _reaches(data, amf, at) == len(data):
