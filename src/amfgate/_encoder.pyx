@@ -2118,20 +2118,21 @@ cdef class Encoder:
                 if type(row) is not list:
                     self._wary()
                 row = row_of(row, columns)
-            if self.level >= self._max_depth:
-                raise too_deep(self._max_depth)
-            keep(&self.objects, NULL, False)
-            self._push(NULL, <PyObject *>columns, IN_SEALED)
-            if index < 0:
+            if index < 0:  # the first row: one frame serves all, since a tuple needs no copy
+                self._push(NULL, <PyObject *>columns, IN_SEALED)
                 self._own(level + 1, columns)
+                keep(&self.objects, NULL, False)
                 index = self._write_traits(header.alias, columns, False)
                 places = self._columns(level + 1)
             else:
+                self.frames[level + 1].place = -1
+                keep(&self.objects, NULL, False)
                 self._traits_reference(index)
+            self.level = level + 1
             self._items3(<PyObject *>row, False, width, level + 1, places, -2 - index)
-            if self.frames[level + 1].owned != NULL and i + 1 < count:
-                self._leave(level + 1)
             self.level = level
+        if index >= 0:
+            self._leave(level + 1)
         self.level = level - 1
         return 0
 
