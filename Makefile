@@ -90,7 +90,12 @@ bench: $(VENV)/.bench
 bench-quick: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py --quick
 
-fuzz: $(VENV)/.tools
+# atheris has wheels for some platforms and compiles on few others; without it the fuzzing is random, and says so.
+$(VENV)/.fuzz: $(VENV)/.tools
+	$(PIP) install --only-binary atheris $$($(EXTRAS) fuzz) || true
+	@touch $@
+
+fuzz: $(VENV)/.fuzz
 	$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS_TO_FUZZ)
 
 # mitmproxy pins h11, flask and others, which would pin this project's tools too.  With PYTHON=python3.12 or newer it is

@@ -404,7 +404,8 @@ def targets(run: Run) -> None:
     library = public(run)
     amf0 = library.replace("AMF3", "AMF0")
     pure = "amfgate (python) AMF3"
-    compiled = ["Py3AMF compiled AMF3", "Py3AMF compiled AMF0", "miniamf compiled AMF3", "miniamf compiled AMF0"]
+    # Like with like: AMF3 against a peer's AMF3.  miniamf's counts only where its output is right, which W1's is not.
+    compiled = ["Py3AMF compiled AMF3", "miniamf compiled AMF3"]
 
     def against(direction: str, workload: str, ours: str, *theirs: str) -> float | None:
         mine = run.times.get((direction, workload, ours))
@@ -423,12 +424,12 @@ def targets(run: Run) -> None:
     row("decode AMF3, geometric mean", "msgspec.msgpack", mean_ratio(run, "decode", library, "msgspec.msgpack"), 0.75)
     for name in ("W1", "W2"):
         row(f"decode AMF0 {name}", "orjson", against("decode", name, amf0, "orjson"), 0.85)
-    best = "best compiled AMF peer"
+    best = "best compiled AMF3 peer"
     row("encode AMF3 W1, compiled", best, against("encode", "W1", library, *compiled), 0.04)
     row("decode AMF3 W1, compiled", best, against("decode", "W1", library, *compiled), 0.11)
-    pures = ["Py3AMF pure AMF3", "Py3AMF pure AMF0"]
-    row("encode AMF3 W1, pure", "best pure AMF peer", against("encode", "W1", pure, *pures), 0.30)
-    row("decode AMF3 W1, pure", "best pure AMF peer", against("decode", "W1", pure, *pures), 0.40)
+    pures = ["Py3AMF pure AMF3"]
+    row("encode AMF3 W1, pure", "best pure AMF3 peer", against("encode", "W1", pure, *pures), 0.30)
+    row("decode AMF3 W1, pure", "best pure AMF3 peer", against("decode", "W1", pure, *pures), 0.40)
     row("encode W4", best, against("encode", "W4", library, *compiled), 0.08)
     row("decode W4", best, against("decode", "W4", library, *compiled), 0.25)
     row("encode WR", "msgspec.msgpack of the tuples", run.figures.get("WR"), 1.00)
