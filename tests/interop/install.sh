@@ -8,8 +8,9 @@
 # Prints nothing when all is there, else one line that names what is left out.  The status is 0 either way:
 # AMFGATE_REQUIRE_CLIENTS=1 makes the tests fail instead.
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
 python=${1:-python3}
+[[ $python != */* || $python == /* ]] || python=$PWD/$python  # it is named from where this was called
+cd "$(dirname "${BASH_SOURCE[0]}")"
 cache=${AMFGATE_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/amfgate-tests}
 
 left_out=()
