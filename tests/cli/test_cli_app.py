@@ -39,7 +39,7 @@ def test_each_command_has_help_with_examples(amfgate_command: Any, command: list
 def test_a_usage_error_is_two_and_names_the_help(amfgate_command: Any) -> None:
     done = amfgate_command("inspect")
     assert (done.status, done.out) == (2, "")
-    assert "Missing argument 'FILE|-|HEX...'" in done.err
+    assert done.err == "amfgate: Missing argument 'FILE|-|HEX...'. (see amfgate inspect --help)\n"
 
 
 def test_an_error_is_one_line(amfgate_command: Any) -> None:
@@ -67,7 +67,7 @@ def test_no_colour_when_piped_and_colour_when_asked_for(amfgate_command: Any, mo
     monkeypatch.setenv("TERM", "xterm-256color")
     assert b"\x1b[36m" in amfgate_command("inspect", "0401").data
     monkeypatch.setenv("NO_COLOR", "1")
-    assert b"\x1b[36m" not in amfgate_command("inspect", "0401").data
+    assert b"\x1b[" not in amfgate_command("inspect", "0401").data
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
@@ -81,6 +81,15 @@ def test_completion_completes(amfgate_command: Any, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("COMP_CWORD", "2")
     with pytest.raises(SystemExit):
         amfgate_command()
+
+
+def test_completion_completes_names_of_files(capfd: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_AMFGATE_COMPLETE", "zsh_complete")
+    monkeypatch.setenv("COMP_WORDS", "amfgate inspect sav")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    with pytest.raises(SystemExit):
+        amfgate.cli.run([])
+    assert capfd.readouterr().out == "file\nsav\n_\n"
 
 
 def test_the_version(amfgate_command: Any) -> None:
@@ -129,3 +138,17 @@ def test_a_closed_pipe_is_no_error() -> None:
     environ = {**os.environ, "PYTHONPATH": str(SOURCES)}
     done = subprocess.run(command, shell=True, input=data, env=environ, capture_output=True, timeout=60)
     assert (done.stdout, done.stderr) == (b"0", b"")
+
+
+def test_a_closed_pipe_is_no_bad_news() -> None:
+    code = "import sys; from amfgate import cli; sys.exit(cli.run(['inspect', '0401', '--json']))"
+    environ = {**os.environ, "PYTHONPATH": str(SOURCES)}
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environ, stdout=writer, stderr=subprocess.PIPE, timeout=60
+        )
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -126,6 +126,19 @@ def test_a_server_that_is_not_there_is_three(amfgate_command: Any) -> None:
     assert done.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["127.0.0.1:8000/amf", "echo.back"], "perhaps http://127.0.0.1:8000/amf"),
+        (["http://127.0.0.1:1/amf", "back", "--flex"], "with flex=True a target is destination.operation"),
+    ],
+)
+def test_what_cannot_be_called_is_two(amfgate_command: Any, arguments: list[str], complaint: str) -> None:
+    done = amfgate_command("call", *arguments)
+    assert done.status == 2
+    assert complaint in done.err
+
+
 def test_json_that_is_none(amfgate_command: Any, url: str) -> None:
     done = amfgate_command("call", url, "echo.back", "{a: 1}")
     assert done.err == "amfgate: this argument begins like JSON and is none: {a: 1}\n"
@@ -156,7 +169,9 @@ def test_raw_bytes_to_something_else(amfgate_command: Any, url: str, tmp_path: P
     path = tmp_path / "call.amf"
     path.write_bytes(b"\x00\x00")
     done = amfgate_command("call", url.replace("/amf", "/nowhere"), "--raw", path)
-    assert (done.status, done.err) == (1, "amfgate: the answer is no AMF: it looks like HTML\n")
+    assert (done.status, done.out) == (1, "")
+    assert "/nowhere answered HTTP 404 Not Found; text/html, 18 bytes: " in done.err
+    assert done.err.endswith("; no AMF: it looks like HTML\n")
 
 
 # --- serve

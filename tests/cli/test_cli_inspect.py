@@ -88,6 +88,20 @@ def test_several_files(amfgate_command: Any, tmp_path: Path) -> None:
     ]
 
 
+def test_a_file_that_is_no_amf_does_not_keep_from_the_next(amfgate_command: Any, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"<html>")
+    (tmp_path / "b").write_bytes(b"\x04\x02")
+    done = amfgate_command("inspect", tmp_path / "a", tmp_path / "b")
+    assert (done.status, done.err) == (1, f"amfgate: {tmp_path}/a: no AMF: it looks like HTML\n")
+    assert done.lines[-1] == "000000    [0]: integer 2"
+
+
+def test_hex_too_long_for_the_name_of_a_file(amfgate_command: Any) -> None:
+    done = amfgate_command("inspect", "0c8205" + "61" * 130, "--json")
+    assert done.status == 0
+    assert json.loads(done.out)["values"] == [{"$bytes": "61" * 130}]
+
+
 def test_damage_is_shown_and_the_status_is_one(amfgate_command: Any) -> None:
     done = amfgate_command("inspect", OBJECT[:-2])
     assert done.status == 1

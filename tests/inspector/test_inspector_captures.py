@@ -174,6 +174,19 @@ def test_a_har_that_is_broken_is_refused() -> None:
         list(exchanges(b'{"log": {"entries": [}'))
 
 
+@pytest.mark.parametrize("text", ["[]", '{"log": [], "entries": 1}', '{"log": {"entries": 5}}'])
+def test_a_har_without_entries_is_refused(text: str) -> None:
+    with pytest.raises(DecodeError, match="no HAR file|no HAR or WARC file"):
+        list(exchanges(text.encode()))
+
+
+def test_broken_entries_of_a_har_are_passed_over() -> None:
+    broken = (
+        b'1, {"request": [], "response": 5}, {"request": {"postData": "x"}, "response": {"status": "x", "content": 1}}'
+    )
+    assert list(exchanges(b'{"log": {"entries": [' + broken + b"]}}")) == []
+
+
 def test_a_broken_warc_is_refused() -> None:
     with pytest.raises(DecodeError, match="no WARC file"):
         list(exchanges(b"WARC/nonsense\r\n\r\nxxxx"))

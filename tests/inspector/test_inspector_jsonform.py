@@ -211,12 +211,29 @@ def test_whole_doubles_survive_tools_that_write_42_for_42_0() -> None:
         ),
         ({"kind": "packet", "version": 0, "headers": []}, "'bodies' is missing or not what it has to be: None at $"),
         ({"kind": "sol", "version": 1}, "the version of a shared object is 0 or 3, not 1 at $.version"),
+        (
+            {"kind": "packet", "version": 0, "headers": [], "bodies": [5]},
+            "an object was expected, not 5 at $.bodies[0]",
+        ),
+        (
+            {"kind": "amf3", "values": [[{"$vector": "int", "$items": 5}]]},
+            "something at $vector is not what it has to be: object of type 'int' has no len() at $.values[0][0]",
+        ),
+        (
+            {"kind": "amf3", "values": [{"$dictionary": [], "$weak": "x"}]},
+            "a number that fits 1 bytes was expected, not 'x' at $.values[0]",
+        ),
     ],
 )
 def test_a_slip_of_the_pen_is_told_with_its_place(document: Any, complaint: str) -> None:
     with pytest.raises(EncodeError) as caught:
         from_json(document)
     assert str(caught.value) == complaint
+
+
+def test_tools_that_sort_names_do_no_harm() -> None:
+    document = {"kind": "amf3", "values": [[{"$id": 1, "$object": {}}, {"$ref": 1}]]}
+    assert from_json(document) == bytes.fromhex("09 05 01 0a 0b 01 01 0a 02")
 
 
 def test_one_value_for_an_argument() -> None:

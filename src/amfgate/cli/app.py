@@ -49,17 +49,20 @@ for command in (
 def run(arguments: Sequence[str]) -> int:
     """Run a command line.  Errors are one line on stderr, with `--debug` the traceback too."""
     logging.getLogger("amfgate.packet").setLevel(logging.ERROR)  # the tree says the same in its place
-    settings = Settings()
+    settings, stdout = Settings(), sys.stdout
     try:
         status = amfgate.main(list(arguments), prog_name="amfgate", standalone_mode=False, obj=settings)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
+    except SystemExit:
+        if sys.stdout is stdout:
+            raise
+        return 0  # `amfgate inspect big.har | head`: click took the closed pipe away, and ended with 1
     except click.ClickException as error:
-        error.show()
-        return error.exit_code
+        return _say(_one_line(error), error.exit_code, settings)
     except (click.Abort, KeyboardInterrupt):
         return _say("stopped", 130, settings)
-    except BrokenPipeError:  # `amfgate inspect big.har | head`
+    except BrokenPipeError:  # the same, when the last lines are flushed
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter complains when it flushes
         return 0
     except Fault as fault:
@@ -74,6 +77,12 @@ def run(arguments: Sequence[str]) -> int:
         return _say(str(error), OUT_OF_REACH, settings)
     except Exception as error:
         return _say(f"{type(error).__name__}: {error}", BAD_NEWS, settings)
+
+
+def _one_line(error: click.ClickException) -> str:
+    """A mistake in the command line, and where to read on; of a group without a command its help, which has lines."""
+    message, context = error.format_message(), getattr(error, "ctx", None)
+    return message if context is None or "\n" in message else f"{message} (see {context.command_path} --help)"
 
 
 def _say(message: str, status: int, settings: Settings) -> int:

@@ -11,7 +11,7 @@ import click
 
 from ..codec import Decoder
 from ..codec import dumps as encode_value
-from ..errors import DecodeError, EncodeError
+from ..errors import AmfError, EncodeError
 from ..inspector import from_json, read_values, to_json, tree, what
 from ..inspector.jsonform import dumps
 from ..inspector.jsonwrite import encode
@@ -54,21 +54,26 @@ def call(context: click.Context, /, url: str, target: str | None, arguments: tup
     """
     from ..client import Client
 
-    with Client(
-        url,
-        version=3 if options["amf3"] else None,
-        flex=options["flex"],
-        credentials=_credentials(options["user"]),
-        headers=dict(_header(each) for each in options["headers"]),
-        http_headers=dict(_http_header(each) for each in options["http_headers"]),
-        timeout=options["timeout"],
-        plain=False,
-    ) as client:
-        if options["raw"] is not None:
-            context.exit(_raw(client, options["raw"]))
-        if target is None:
-            raise click.UsageError("say what to call, as in catalog.page, or give --raw FILE")
-        result = client.call(target, *map(value_of, arguments))
+    values = [value_of(argument) for argument in arguments]
+    settings: dict[str, Any] = {
+        "version": 3 if options["amf3"] else None,
+        "flex": options["flex"],
+        "credentials": _credentials(options["user"]),
+        "headers": dict(_header(each) for each in options["headers"]),
+        "http_headers": dict(_http_header(each) for each in options["http_headers"]),
+        "timeout": options["timeout"],
+    }
+    try:
+        with Client(url, plain=False, **settings) as client:
+            if options["raw"] is not None:
+                context.exit(_raw(client, options["raw"]))
+            if target is None:
+                raise click.UsageError("say what to call, as in catalog.page, or give --raw FILE")
+            result = client.call(target, *values)
+    except AmfError:
+        raise
+    except ValueError as error:  # of a URL, or of a target without destination
+        raise click.UsageError(str(error)) from error
     data = encode_value(result, strings="all")
     root = read_values(data, 3)
     if options["as_tree"]:
@@ -110,15 +115,17 @@ def _http_header(text: str) -> tuple[str, str]:
 
 
 def _raw(client: Any, path: Path) -> int:
-    """Post a file, and show what comes back, whatever it is."""
+    """Post a file, and show what comes back; HttpError for what is no AMF."""
+    from ..client import HttpError
+
     data = path.read_bytes()
     if data.lstrip()[:1] == b"{":
         data = from_json(read_document(data))
     answer = client.post(data)
     found = what(answer.body)
-    show.heading(f"HTTP {answer.status} {answer.reason}, {len(answer.body)} bytes: {found.why}")
     if found.root is None:
-        raise DecodeError(f"the answer is {found.why}")
+        raise HttpError(answer, found.why)
+    show.heading(f"HTTP {answer.status} {answer.reason}, {len(answer.body)} bytes: {found.why}")
     show.tree_lines(tree.lines(found.root))
     for damage in found.damages:
         show.out(f"damaged: {damage}")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from ..codec import Decoder
 from ..errors import DecodeError
@@ -26,7 +27,13 @@ from .source import Source, open_sources
 
 
 @click.command()
-@click.argument("source", nargs=-1, required=True, metavar="FILE|-|HEX...")
+@click.argument(
+    "source",
+    nargs=-1,
+    required=True,
+    metavar="FILE|-|HEX...",
+    shell_complete=lambda context, parameter, incomplete: [CompletionItem(incomplete, type="file")],
+)
 @click.option("--amf0", "amf", flag_value=0, type=int, help="These are values of AMF0, whatever they look like.")
 @click.option("--amf3", "amf", flag_value=3, type=int, help="These are values of AMF3, whatever they look like.")
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="The values begin behind so many bytes.")
@@ -68,10 +75,15 @@ def inspect(context: click.Context, /, source: tuple[str, ...], **options: Any) 
     for one in sources:
         if len(sources) > 1 and options["view"] != "json":
             show.heading(f"== {one.name}")
-        with _no_collecting():
-            good = (_recording if captures.kind_of(one.data) and options["amf"] is None else _single)(
-                one, options
-            ) and good
+        read = _recording if captures.kind_of(one.data) and options["amf"] is None else _single
+        try:
+            with _no_collecting():
+                good = read(one, options) and good
+        except DecodeError as error:
+            if len(sources) == 1:
+                raise
+            click.echo(f"amfgate: {error}", err=True)
+            good = False
     context.exit(0 if good else 1)
 
 

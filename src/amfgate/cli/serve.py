@@ -81,7 +81,9 @@ def _load(text: str) -> Any:
 
 def _application(value: Any, path: str, name: str) -> Callable[..., Iterable[bytes]]:
     if isinstance(value, (Mapping, ServiceRegistry, list, tuple)):
-        return Gateway(_nothing_else, value, path=path)
+        gateway = Gateway(_nothing_else, value, path=path)
+        click.echo(f"the services of {name} are reached at {path}", err=True)
+        return gateway
     if not callable(value):
         raise click.UsageError(f"{name} is no WSGI application and no mapping of services, but {value!r}")
     application: Callable[..., Iterable[bytes]] = value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -34,7 +35,9 @@ _STYLES: Final = {
 
 
 def console() -> Console:
-    """Standard output.  rich leaves colours out where it is no terminal, and where NO_COLOR is set."""
+    """Standard output.  It counts as no terminal where NO_COLOR is set: rich would leave bold and dim text."""
+    if os.environ.get("NO_COLOR"):
+        return Console(file=sys.stdout, force_terminal=False, highlight=False, markup=False, soft_wrap=True)
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 

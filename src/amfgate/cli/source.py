@@ -31,21 +31,24 @@ class Source:
 def open_sources(words: tuple[str, ...]) -> list[Source]:
     """The inputs that the words of a command line name; hex digits may be split over several words."""
     joined = hex_digits("".join(words).encode())
-    if joined is not None and not any(word == "-" or Path(word).exists() for word in words):
+    if joined is not None and not any(word == "-" or _is_there(word) for word in words):
         return [Source("hex", joined)]
     return [_open(word) for word in words]
+
+
+def _is_there(name: str) -> bool:
+    """Is there a file of this name?  Many hex digits are too long for a name, which is an error of its own."""
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _open(word: str) -> Source:
     if word == "-":
         return Source("standard input", _unwrapped(sys.stdin.buffer.read(), "standard input"))
-    path = Path(word)
-    try:
-        there = path.exists()
-    except (OSError, ValueError):  # a long hex string is no name of a file
-        there = False
-    if there:
-        return Source(word, _unwrapped(path.read_bytes(), word))
+    if _is_there(word):
+        return Source(word, _unwrapped(Path(word).read_bytes(), word))
     if _BASE64.fullmatch(word):
         try:
             return Source("base64", base64.b64decode(word.translate(_URL_SAFE), validate=True))

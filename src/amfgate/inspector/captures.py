@@ -119,16 +119,16 @@ def _is_amf(content_type: Any, data: bytes | None) -> bool:
 
 def _har(data: bytes, progress: Progress) -> Iterator[Recorded]:
     try:
-        log = json.loads(data)["log"]
-        entries = log["entries"]
-        total = len(entries)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        entries = _object(_object(json.loads(data)).get("log")).get("entries")
+    except (ValueError, RecursionError) as error:
         raise DecodeError(f"no HAR file: {error}") from None
-    for index, entry in enumerate(entries):
+    if not isinstance(entries, list):
+        raise DecodeError('no HAR file: there is no list "entries" in an object "log"')
+    for index, entry in enumerate(map(_object, entries)):
         if progress is not None:
-            progress(index + 1, total)
-        request, response = entry.get("request") or {}, entry.get("response") or {}
-        posted, content = request.get("postData") or {}, response.get("content") or {}
+            progress(index + 1, len(entries))
+        request, response = _object(entry.get("request")), _object(entry.get("response"))
+        posted, content = _object(request.get("postData")), _object(response.get("content"))
         notes: list[str] = []
         sent = _har_body(posted, "the request", notes)
         received = _har_body(content, "the reply", notes)
@@ -137,12 +137,17 @@ def _har(data: bytes, progress: Progress) -> Iterator[Recorded]:
         yield Recorded(
             str(request.get("url", "")),
             str(request.get("method", "")),
-            int(response.get("status") or 0),
+            status if isinstance(status := response.get("status"), int) else 0,
             str(entry.get("startedDateTime", "")),
             sent,
             received,
             tuple(notes),
         )
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """An object of a HAR file; what a broken one has in its place is as good as nothing."""
+    return value if isinstance(value, dict) else {}
 
 
 def _har_body(content: dict[str, Any], which: str, notes: list[str]) -> bytes | None:

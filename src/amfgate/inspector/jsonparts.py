@@ -61,7 +61,7 @@ def long(number: Any, path: str) -> bytes:
 
 
 def byte(number: Any, path: str) -> bytes:
-    return _sized(int(number), 1, path)
+    return _sized(number, 1, path)  # true is 1
 
 
 def _sized(number: Any, size: int, path: str) -> bytes:

@@ -64,15 +64,23 @@ def _packet(document: dict[str, Any]) -> bytes:
     parts = [word(_get(document, "version", int, "$"), "$.version"), word(len(headers), "$.headers")]
     for index, header in enumerate(headers):
         path = f"$.headers[{index}]"
+        header = _entry(header, path)
         flag = header.get("must_understand", False)
         parts += [text16(header.get("name"), f"{path}.name"), byte(flag, path), _with_length(header, path)]
     parts.append(word(document.get("count", len(bodies)), "$.count"))
     for index, body in enumerate(bodies):
         path = f"$.bodies[{index}]"
+        body = _entry(body, path)
         parts += [text16(body.get("target"), f"{path}.target"), text16(body.get("response"), f"{path}.response")]
         parts.append(_with_length(body, path))
     parts.append(unhex(document.get("rest", ""), "$.rest"))
     return b"".join(parts)
+
+
+def _entry(entry: Any, path: str) -> dict[str, Any]:
+    if not isinstance(entry, dict):
+        raise EncodeError(f"an object was expected, not {entry!r}", path)
+    return entry
 
 
 def _with_length(entry: dict[str, Any], path: str) -> bytes:
@@ -128,16 +136,8 @@ class _Writer:
         return data
 
     def value(self, form: Any, amf: int) -> bytes:
-        tagged = isinstance(form, dict) and (first := next(iter(form), "")).startswith("$") and first[1:2] != "$"
-        if tagged:
-            tag = next(iter(form))
-            write = _TAGS.get(tag)
-            if write is None:
-                raise self.fail(f"{tag!r} is no tag; a name that begins with $ is written with one more: {'$' + tag!r}")
-            unknown = set(form) - _ALLOWED[tag]
-            if unknown:
-                raise self.fail(f"{', '.join(sorted(unknown))}: not beside {tag}")
-            return write(self, form, amf)
+        if isinstance(form, dict) and (first := next(iter(form), "")).startswith("$") and first[1:2] != "$":
+            return self._tagged(form, amf)
         if form is None:
             return b"\x01" if amf == 3 else b"\x05"
         if isinstance(form, bool):
@@ -155,6 +155,22 @@ class _Writer:
         if isinstance(form, dict):
             return self._object({"$object": form}, amf)
         raise self.fail(f"{type(form).__name__} is no JSON")
+
+    def _tagged(self, form: dict[str, Any], amf: int) -> bytes:
+        tag = next((name for name in form if name in _TAGS), next(iter(form)))  # first, but for tools that sort names
+        write = _TAGS.get(tag)
+        if write is None:
+            raise self.fail(f"{tag!r} is no tag; a name that begins with $ is written with one more: {'$' + tag!r}")
+        unknown = set(form) - _ALLOWED[tag]
+        if unknown:
+            raise self.fail(f"{', '.join(sorted(unknown))}: not beside {tag}")
+        try:
+            return write(self, form, amf)
+        except EncodeError:
+            raise
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
+            # Any JSON can stand anywhere; what is not looked at by name fails in the arithmetic.
+            raise self.fail(f"something at {tag} is not what it has to be: {error}") from error
 
     # --- parts -----------------------------------------------------------------------------------------------
 
