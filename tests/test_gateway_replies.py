@@ -16,6 +16,11 @@ from amfgate.filters import Dispatch, PacketCodec, packet_codec
 from amfgate.pipeline import Exchange
 
 
+class Silent(Fault):
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
 class Service:
     def echo(self, *values: Any) -> Any:
         return values[0]
@@ -45,6 +50,12 @@ class Service:
 
     def worst(self) -> None:
         raise Fault("Worst", object())  # type: ignore[arg-type]
+
+    def odd(self) -> None:
+        raise Fault(5)  # type: ignore[arg-type]
+
+    def silent(self) -> None:
+        raise Silent("Shop.Silent")
 
     def empty(self) -> None:
         return None
@@ -183,6 +194,14 @@ def test_a_fault_that_cannot_be_encoded_is_told_without_what_cannot() -> None:
     first, second, _ = (body.value for body in reply.bodies)
     assert (first["description"], first["details"], first["rootcause"]) == ("and why", "more", None)
     assert second["description"] == "the call failed, and its fault cannot be encoded"
+
+
+def test_a_fault_whose_text_cannot_be_made_does_not_stop_the_batch() -> None:
+    reply = post(gateway(), packet(("svc.odd", []), ("svc.silent", []), ("svc.echo", ["still"])))
+    assert [body.target for body in reply.packet.bodies] == ["/1/onStatus", "/2/onStatus", "/3/onResult"]
+    assert reply.packet.bodies[0].value["code"] == 5
+    assert reply.packet.bodies[1].value["code"] == "Shop.Silent"
+    assert reply.packet.bodies[2].value == "still"
 
 
 def test_a_result_that_raises_while_it_is_encoded_is_a_fault() -> None:

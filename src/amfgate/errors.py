@@ -83,4 +83,4 @@ class Fault(Exception):
         self.extended_data = extended_data
 
     def __str__(self) -> str:
-        return f"{self.code}: {self.description}" if self.description else self.code
+        return f"{self.code}: {self.description}" if self.description else f"{self.code}"

@@ -27,7 +27,7 @@ from logging import INFO
 from typing import TYPE_CHECKING, Any, Final
 
 from .envelope import PLAIN, Envelope, as_fault
-from .errors import DecodeError, Fault
+from .errors import DecodeError, Fault, said
 from .log import log_error, logger, message_of, printable
 from .packet import Body, Header, Packet
 
@@ -302,7 +302,7 @@ class Exchange:
             self.response = plain(status, f"{text}\n{fault.details}".rstrip("\n"))
             return
         fault = as_fault(error, debug)
-        log_error(f"packet of {len(self.calls)} calls failed: {printable(str(fault))}", error)
+        log_error(f"packet of {len(self.calls)} calls failed: {printable(said(fault))}", error)
         for call in self.calls:
             if call.fault is None:
                 if call.envelope is PLAIN:
@@ -416,7 +416,7 @@ class Call:
     def fail(self, error: Exception) -> None:
         """Answer with `error`, and log it."""
         fault = as_fault(error, self.gateway.debug)
-        log_error(f"{printable(self.target)} failed: {printable(str(fault))}", error)
+        log_error(f"{printable(self.target)} failed: {printable(said(fault))}", error)
         self.refuse(fault)
 
     def refuse(self, fault: Fault) -> None:
