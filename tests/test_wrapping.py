@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,8 @@ import amfgate
 
 
 def flask() -> Any:
-    flask = pytest.importorskip("flask")
+    import flask
+
     app = flask.Flask("site")
     app.add_url_rule("/hello", view_func=lambda: "hello from the site")
     app.add_url_rule("/echo", view_func=lambda: flask.request.get_data(), methods=["POST"], endpoint="echo")
@@ -20,10 +22,11 @@ def flask() -> Any:
 
 
 def pyramid() -> Any:
-    pyramid = pytest.importorskip("pyramid.config")
-    from pyramid.response import Response
+    with warnings.catch_warnings(action="ignore"):  # WebOb imports `cgi`
+        from pyramid.config import Configurator
+        from pyramid.response import Response
 
-    with pyramid.Configurator() as config:
+    with Configurator() as config:
         config.add_route("hello", "/hello")
         config.add_route("echo", "/echo")
         config.add_view(lambda request: Response("hello from the site"), route_name="hello")
@@ -32,7 +35,7 @@ def pyramid() -> Any:
 
 
 def falcon() -> Any:
-    falcon = pytest.importorskip("falcon")
+    import falcon
 
     class Hello:
         def on_get(self, request: Any, response: Any) -> None:
@@ -49,7 +52,8 @@ def falcon() -> Any:
 
 
 def bottle() -> Any:
-    bottle = pytest.importorskip("bottle")
+    import bottle
+
     app = bottle.Bottle()
     app.get("/hello", callback=lambda: "hello from the site")
     app.post("/echo", callback=lambda: bottle.request.body.read())

@@ -206,11 +206,14 @@ def an_alias_is_known_and_forgotten(pyamf: Any) -> Any:
 
 @example
 def externalizable_classes(pyamf: Any) -> Any:
+    streams: list[bool] = []
+
     class Card:
         class __amf__:
             external = True
 
         def __writeamf__(self, output: Any) -> None:
+            streams.append(isinstance(output, pyamf.amf3.DataOutput))
             output.writeByte(-2)
             output.writeUnsignedByte(200)
             output.writeBoolean(True)
@@ -226,6 +229,7 @@ def externalizable_classes(pyamf: Any) -> Any:
             output.writeObject([1, "x"])
 
         def __readamf__(self, input: Any) -> None:
+            streams.append(isinstance(input, pyamf.amf3.DataInput))
             self.values = [
                 input.readByte(),
                 input.readUnsignedByte(),
@@ -245,7 +249,7 @@ def externalizable_classes(pyamf: Any) -> Any:
     pyamf.register_class(Card, "com.example.Card")
     data = pyamf.encode(Card(), encoding=pyamf.AMF3).getvalue()
     (card,) = pyamf.decode(data, encoding=pyamf.AMF3)
-    return data.hex(), card.values
+    return data.hex(), card.values, streams
 
 
 # --- amf3.ByteArray --------------------------------------------------------------------------------------------------
@@ -525,6 +529,23 @@ class Shop:
 @different
 def bytes_are_byte_arrays(pyamf: Any) -> Any:
     return pyamf.encode(b"ab", encoding=pyamf.AMF3).getvalue().hex()
+
+
+@different
+def undefined_is_false(pyamf: Any) -> Any:
+    return bool(pyamf.Undefined)
+
+
+@different
+def a_class_has_one_alias(pyamf: Any) -> Any:
+    class One:
+        pass
+
+    pyamf.register_class(One, "one.class")
+    try:
+        return pyamf.register_class(One, "one.more").alias
+    except ValueError:
+        return "ValueError"
 
 
 @different

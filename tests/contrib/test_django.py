@@ -14,21 +14,19 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import django
 import pytest
 import wsgi_client
+from django.core.exceptions import ImproperlyConfigured, PermissionDenied
+from django.core.management import CommandError, call_command
+from django.core.signals import request_finished, request_started
+from django.db import connection, connections, transaction
+from django.http import Http404, HttpResponse
+from django.test import Client, override_settings
+from django.urls import reverse
 
 import amfgate
 from amfgate import Body, Header, Packet
-
-django = pytest.importorskip("django")
-
-from django.core.exceptions import ImproperlyConfigured, PermissionDenied  # noqa: E402
-from django.core.management import CommandError, call_command  # noqa: E402
-from django.core.signals import request_finished, request_started  # noqa: E402
-from django.db import connection, connections, transaction  # noqa: E402
-from django.http import Http404, HttpResponse  # noqa: E402
-from django.test import Client, override_settings  # noqa: E402
-from django.urls import reverse  # noqa: E402
 
 SHOP = Path(__file__).resolve().parents[2] / "examples" / "django_shop"
 LENS = {"id": 2, "name": "Hand lens", "price": 12.25, "stock": 40}

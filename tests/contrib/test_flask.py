@@ -8,15 +8,12 @@ from typing import Any
 
 import pytest
 import wsgi_client
+from flask import Flask, abort, current_app, g, request, session
+from flask_login import LoginManager, UserMixin, login_user
+from werkzeug.exceptions import HTTPException
 
 import amfgate
 from amfgate import Body, Header, Packet
-
-pytest.importorskip("flask")
-
-from flask import Flask, abort, current_app, g, request, session
-from werkzeug.exceptions import HTTPException
-
 from amfgate.contrib.flask import Amf
 
 SHOP = Path(__file__).resolve().parents[2] / "examples" / "flask_shop"
@@ -259,6 +256,27 @@ def test_credentials_name_the_user(app: Flask) -> None:
     assert ask(client, ("publish", [])) == ["Client.Authentication"]
 
 
+def test_credentials_come_before_who_is_logged_in(app: Flask) -> None:
+    class User(UserMixin):
+        def __init__(self, name: str) -> None:
+            self.id = name
+
+    LoginManager(app).user_loader(User)
+    Amf(
+        app,
+        {"enter": lambda name: login_user(User(name)), "who": who_is_it},
+        authenticate=lambda name, word: User(name),
+    )
+    client = app.test_client()
+    assert ask(client, ("who", []), ("enter", ["ada"]), ("who", [])) == [None, True, "ada"]
+    credentials = Header("Credentials", {"userid": "grace", "password": ""})
+    assert ask(client, ("who", []), headers=(credentials,)) == ["grace"]
+
+
+def who_is_it(call: amfgate.Call) -> Any:
+    return call.user and call.user.id
+
+
 @pytest.mark.parametrize(
     ("origin", "cors", "outcome"),
     [
@@ -299,8 +317,6 @@ def test_a_flex_client_reads_its_fault(app: Flask) -> None:
 
 @pytest.fixture
 def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
-    pytest.importorskip("sqlalchemy")
-    pytest.importorskip("flask_login")
     monkeypatch.syspath_prepend(str(SHOP))
     import flask_shop as shop
 

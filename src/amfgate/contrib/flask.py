@@ -19,8 +19,8 @@ The gateway is a route of the application.  So a packet is a request like any ot
 `after_request` functions run, `g`, `session`, `request` and `current_app` are there, teardown functions run at the end,
 and `app.test_client()` reaches it.
 
-- `call.request` is Flask's request.  `call.user` is Flask-Login's `current_user` where the application has a
-  login manager and somebody is logged in; or who the Credentials header names, with `authenticate=`; else None.
+- `call.request` is Flask's request.  `call.user` is who the Credentials header names, with `authenticate=`; else
+  Flask-Login's `current_user` where the application has a login manager and somebody is logged in; else None.
 - `abort(403)` is the fault `Client.Authorization`, `abort(401)` `Client.Authentication`, `abort(404)`
   `Server.ResourceNotFound`; others are named after the error, `Client.Conflict`.
 - A page of another site could call with the cookies of its visitor.  Such a request, one with an Origin whose host
