@@ -29,7 +29,7 @@ SANITIZE_TESTS ?= tests --ignore=tests/clients --ignore=tests/client --ignore=te
 CAN_COMPILE = $(shell echo '\#include <Python.h>' | $${CC:-cc} -E -x c \
 	-I"$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_paths()["include"])')" - >/dev/null 2>&1 && echo yes)
 ifeq ($(origin AMFGATE_EXTENSIONS),undefined)
-AMFGATE_EXTENSIONS := $(if $(and $(CAN_COMPILE),$(wildcard src/amfgate/_decoder.pyx)),require,off)
+AMFGATE_EXTENSIONS := $(if $(CAN_COMPILE),require,off)
 endif
 export AMFGATE_EXTENSIONS
 

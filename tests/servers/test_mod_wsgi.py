@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import twins_to_test
+from both_twins import twins_to_test
 from processes import TWO_APPLICATIONS, Server, mod_wsgi, need, running
 
 pytestmark = pytest.mark.servers

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from conftest import twins_to_test
+from both_twins import twins_to_test
 from processes import SECONDS, SERVERS, Running, exchange, need, packet, running, wait_for
 
 from amfgate import Packet
