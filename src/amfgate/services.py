@@ -250,10 +250,13 @@ class ServiceRegistry:
         name = target.replace("/", ".")
         if self.case_insensitive:
             name = name.casefold()
-        while name:
+        # Of a stranger's 65,535 bytes of dots no more words are looked at than the longest name has.
+        words = name.split(".", self._most_words)[: self._most_words]
+        while words:
+            name = ".".join(words)
             if name in missing:
                 return missing[name]
-            name = name.rpartition(".")[0]
+            words.pop()
         return missing.get(EVERYTHING)
 
     def knows(self, name: str) -> bool:
@@ -337,6 +340,7 @@ class ServiceRegistry:
         names.discard("")
         self.methods = methods
         self._folded = folded
+        self._most_words = max((name.count(".") + 1 for name in missing), default=0)
         self._missing = missing
         self._names = names
 
