@@ -170,6 +170,8 @@ def remote_class(
 
     The options are those of `ClassRegistry.register`.
     """
+    if not isinstance(alias, str):
+        raise TypeError('@amfgate.remote_class needs the alias of the class: @amfgate.remote_class("com.example.Name")')
 
     def decorate(cls: C) -> C:
         default_registry.register(

@@ -130,6 +130,11 @@ def test_an_alias_is_a_text_that_is_not_empty(alias):
         ClassRegistry().register(Thing, alias)
 
 
+def test_remote_class_without_its_alias_is_an_error_at_once():
+    with pytest.raises(TypeError, match=r'remote_class needs the alias of the class: @amfgate.remote_class\("com'):
+        amfgate.remote_class(Other)
+
+
 @pytest.mark.parametrize("cls", [str, bytes, int, float, list, set, type("Sub", (list,), {})])
 def test_what_has_a_form_of_its_own_cannot_be_an_object(cls):
     with pytest.raises(TypeError, match="it travels as that, not as an object"):
