@@ -17,6 +17,7 @@ from typing import Any
 import django
 import pytest
 import wsgi_client
+from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import ImproperlyConfigured, PermissionDenied
 from django.core.management import CommandError, call_command
 from django.core.signals import request_finished, request_started
@@ -222,6 +223,22 @@ def test_a_name_without_a_dot_is_a_group() -> None:
         for name, password in [("ada", "sextant"), ("grace", "sextant"), ("root", "x")]
     }
     assert called == {"ada": 3, "grace": "Client.Authorization", "root": 3}
+
+
+def test_an_inactive_user_is_in_no_group() -> None:
+    from django.contrib.auth.models import Group, User
+
+    @amfgate.requires("clerks")
+    def count() -> int:
+        return 3
+
+    ada = User.objects.get(username="ada")
+    ada.groups.add(Group.objects.create(name="clerks"))
+    with override_settings(AUTHENTICATION_BACKENDS=["django.contrib.auth.backends.AllowAllUsersModelBackend"]):
+        served = Browser(gateway({"count": count}, credentials=True))
+        assert served.call("count", headers=(credentials("ada", "sextant"),)) == 3
+        User.objects.filter(pk=ada.pk).update(is_active=False)
+        assert served.call("count", headers=(credentials("ada", "sextant"),)) == "Client.Authorization"
 
 
 def test_a_predicate_is_asked_about_the_user(browser: Browser) -> None:
@@ -466,6 +483,15 @@ def test_the_middleware_that_knows_the_user_is_taken_in_the_project_s_order(brow
         "<Gateway /amf: RequestCycle, PacketCodec, ProjectMiddleware(SessionMiddleware, AuthenticationMiddleware: "
         "trusted_origin, Flex, Dispatch(find, authorize, bind, Atomic(default), invoke, adapt))>"
     )
+
+
+class OwnSessions(SessionMiddleware):
+    """As projects have it, with something of their own."""
+
+
+def test_a_project_s_own_kind_of_session_middleware_is_among_it() -> None:
+    with override_settings(MIDDLEWARE=["django.middleware.common.CommonMiddleware", MIDDLEWARE + "OwnSessions"]):
+        assert "ProjectMiddleware(OwnSessions: " in repr(gateway({"who": who}))
 
 
 def tenant(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -742,8 +768,9 @@ def reader(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return middleware
 
 
-def test_the_view_has_no_path() -> None:
+@pytest.mark.parametrize("option", ["path", "middleware", "crossdomain"])
+def test_the_view_has_no_path(option: str) -> None:
     from amfgate.contrib.django import view
 
-    with pytest.raises(TypeError, match=r"view\(\) takes no path="):
-        view(path="/amf")
+    with pytest.raises(TypeError, match=rf"view\(\) takes no {option}="):
+        view(**{option: "/amf"})

@@ -96,7 +96,6 @@ class Amf:
                 endpoint=EXTENSION if number == 0 else f"{EXTENSION}_{number}",
                 view_func=served.view,
                 methods=["GET", "POST", "OPTIONS"],
-                provide_automatic_options=False,
             )
         app.cli.add_command(_command())
 

@@ -58,9 +58,9 @@ def view(services: Any = None, **options: Any) -> Callable[[Any], Any]:
 
     All of the project's middleware runs, as for any view, and `django.test.Client` reaches it.  The view is exempt from
     CSRF tokens, which no Flash program has; the Origin of a request is checked instead.  Django reads no chunked
-    requests.  `path` and `middleware` have no meaning here.
+    requests.  `path`, `middleware` and `crossdomain` are not taken: what is at which address is said by urls.py.
     """
-    for name in ("path", "middleware"):
+    for name in ("path", "middleware", "crossdomain"):
         if name in options:
             raise TypeError(f"view() takes no {name}=: urls.py and MIDDLEWARE say that")
     config = _configured(options)
