@@ -456,6 +456,12 @@ def test_more_bodies_than_the_limit_are_413() -> None:
     assert len(post(gateway(limits=Limits(max_bodies=None)), data).bodies) == 101
 
 
+def test_a_count_of_bodies_that_cannot_be_is_400() -> None:
+    reply = raw(bytes.fromhex("0003 0000 FFFF 0001 61 0002 2F31 00000001 05"))
+    assert reply.status[:4] == "400 "
+    assert reply.data == b"65535 bodies cannot be in the 12 bytes left, at offset 4\n"
+
+
 def test_a_body_past_a_limit_is_its_own_fault() -> None:
     deep: list[Any] = []
     for _ in range(30):

@@ -239,11 +239,11 @@ class Packet:
             (count,) = _unpack_word(data, at)
         except (struct.error, IndexError):
             raise DecodeError(f"the packet of {size} bytes ends in its headers", size) from None
-        if most is not None and count > most:
-            raise DecodeError(f"{count} bodies in one packet; the limit is {most} (max_bodies)", at)
         at += 2
-        if count * BODY_LEAST > size - at:
+        if count * BODY_LEAST > size - at:  # first: a count that cannot be is no packet, rather than a large one
             raise DecodeError(f"{count} bodies cannot be in the {size - at} bytes left", at - 2)
+        if most is not None and count > most:
+            raise DecodeError(f"{count} bodies in one packet; the limit is {most} (max_bodies)", at - 2)
         failures = 0
         trusted = None  # how many bodies there are up to the first whose declared length was tried
         try:
