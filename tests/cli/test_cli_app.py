@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -68,6 +69,32 @@ def test_no_colour_when_piped_and_colour_when_asked_for(amfgate_command: Any, mo
     assert b"\x1b[36m" in amfgate_command("inspect", "0401").data
     monkeypatch.setenv("NO_COLOR", "1")
     assert b"\x1b[" not in amfgate_command("inspect", "0401").data
+
+
+def test_a_bar_on_long_work_leaves_the_output_alone(tmp_path: Path) -> None:
+    """Standard error is a terminal, standard output a file: the file gets what is printed, the terminal the bar."""
+    pty = pytest.importorskip("pty")
+    call = {"mimeType": "application/x-amf", "text": "\0\0\0\0\0\1\0\3a.b\0\2/1\0\0\0\5\x0a\0\0\0\0"}
+    entries = [{"request": {"method": "POST", "url": "http://example.org/amf", "postData": call}}]
+    (tmp_path / "long.har").write_text(json.dumps({"log": {"entries": entries, "comment": "x" * (1 << 20)}}))
+    code = "import sys; from amfgate import cli; sys.exit(cli.run(['inspect', 'long.har']))"
+    environ = {**os.environ, "PYTHONPATH": str(SOURCES), "TERM": "xterm-256color"}
+    master, terminal = pty.openpty()
+    with (tmp_path / "out").open("wb") as out:
+        started = subprocess.Popen(
+            [sys.executable, "-c", code], cwd=tmp_path, env=environ, stdout=out, stderr=terminal, close_fds=True
+        )
+        os.close(terminal)
+        shown = b""
+        try:
+            while part := os.read(master, 4096):
+                shown += part
+        except OSError:  # what Linux says of a terminal that everybody left
+            pass
+        os.close(master)
+        assert started.wait(timeout=60) == 0
+    assert b'call of "a.b"' in (tmp_path / "out").read_bytes()
+    assert b"long.har" in shown and b"call of" not in shown
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

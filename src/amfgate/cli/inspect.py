@@ -170,6 +170,8 @@ def _recording(source: Source, options: dict[str, Any]) -> bool:
             if options["view"] == "json":
                 documents.append(_as_json(exchange, options))
             else:
+                if progress is not None:
+                    progress.give_way()
                 good = _show(exchange, options) and good
     if options["view"] == "json":
         click.echo(dumps({"amfgate": 1, "kind": "recording", "exchanges": documents}), nl=False)

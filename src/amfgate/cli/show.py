@@ -6,12 +6,12 @@ import itertools
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from ..inspector.hexdump import Row
@@ -105,19 +105,38 @@ def columns() -> int:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 
+class Bar:
+    """How far long work has come, on standard error: called with how much is done, and of how much."""
+
+    def __init__(self, progress: Progress, task: TaskID, total: int) -> None:
+        self._progress = progress
+        self._task = task
+        self._total = total
+
+    def __call__(self, done: int, total: int | None = None) -> None:
+        self._progress.update(self._task, completed=done, total=self._total if total is None else total)
+
+    def give_way(self) -> None:
+        """Before output: on one terminal both would be a jumble, and the output shows the progress itself."""
+        if sys.stdout.isatty():
+            self._progress.stop()
+
+
 @contextmanager
-def progress(what: str, size: int) -> Iterator[Callable[..., None] | None]:
-    """A bar on standard error for long work, for whoever looks; gives what to call with how much is done."""
+def progress(what: str, size: int) -> Iterator[Bar | None]:
+    """A bar on standard error for long work, for whoever looks; None for work that is not, or where nobody does."""
     screen = Console(stderr=True)
     if size < LONG or not screen.is_terminal:
         yield None
         return
+    # rich would send what is printed meanwhile to the bar's own stream: `inspect big.har > file` would stay empty.
     with Progress(
-        TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), console=screen, transient=True
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=screen,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
     ) as bar:
-        task = bar.add_task(what, total=size)
-
-        def at(done: int, total: Any = None) -> None:
-            bar.update(task, completed=done, total=size if total is None else total)
-
-        yield at
+        yield Bar(bar, bar.add_task(what, total=size), size)
