@@ -13,8 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
-import waitress.server
-from waitress import wasyncore
+from real import serving
 
 import amfgate
 from amfgate import Client, Exchange, Fault, Gateway, Limits
@@ -77,22 +76,10 @@ class Site:
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[str, Site]]:
     """The site on a free port, and where it is."""
-    site, sockets, stop = Site(), {}, threading.Event()  # type: ignore[var-annotated]
-    server = waitress.server.create_server(site, map=sockets, host="127.0.0.1", port=0, threads=4)
-
-    def run() -> None:
-        """What server.run() does, but it can be told to stop."""
-        while not stop.is_set():
-            wasyncore.poll(0.05, sockets)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    yield f"http://127.0.0.1:{server.effective_port}", site
-    site.release.set()
-    stop.set()
-    thread.join()
-    server.task_dispatcher.shutdown()
-    wasyncore.close_all(sockets)
+    site = Site()
+    with serving(site) as port:
+        yield f"http://127.0.0.1:{port}", site
+        site.release.set()
 
 
 def test_a_call_over_a_socket_unpacks_gzip(served: tuple[str, Site]) -> None:

@@ -1,16 +1,14 @@
 """An Apache Royale application calls the gateway from headless Chromium, by AMF0NetConnection, encodings 0 and 3.
 
-royale/Calls.as makes the calls, royale/install.sh compiles it once.  Values are described as in test_ruffle.py.  What
+royale/Calls.as makes the calls, royale/install.sh compiles it once.  Values are described as browser.py says.  What
 Royale 0.9.12 gets wrong is among the cases and said there: its users will meet it too.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,32 +17,15 @@ from urllib.parse import urlencode
 import flash_app
 import flask
 import pytest
-from test_ruffle import UNDEFINED, UNEXPECTED, canonical, serving, text
+from browser import HERE, UNDEFINED, UNEXPECTED, Run, canonical, open_page, text
+from real import leave_out, serving
 
 import amfgate
 
 pytestmark = pytest.mark.clients
 
-HERE = Path(__file__).parent
 SECONDS = 40  # for all calls; they need about four
 UNREADABLE = {"code": -1001, "message": "Failed decoding the response.", "detail": None, "data": None}
-
-
-@dataclass(repr=False)  # too long to be of use in a failing test
-class Run:
-    reports: dict[str, Any]
-    arrived: dict[str, Any]
-    packets: list[flash_app.Packet]
-    log: list[str]
-
-    def report(self, case: str) -> str:
-        assert case in self.reports, "\n".join([f"nothing about {case!r}; the browser:", *self.log[-40:]])
-        return text(self.reports[case])
-
-    def packet(self, part: str) -> flash_app.Packet:
-        """The one packet whose request holds this text."""
-        [packet] = [packet for packet in self.packets if part.encode() in packet.request]
-        return packet
 
 
 def compiled() -> Path:
@@ -58,10 +39,8 @@ def compiled() -> Path:
             found = f"left out: tests/clients/test_royale.py, for want of {program} (bash tests/clients/install.sh)"
     if not (HERE / "node_modules/playwright-core").exists():
         found = "left out: tests/clients/test_royale.py, for want of playwright-core (bash tests/clients/install.sh)"
-    if found.startswith("left out:") and os.environ.get("AMFGATE_REQUIRE_CLIENTS") == "1":
-        pytest.fail(found)
     if found.startswith("left out:"):
-        pytest.skip(found)
+        leave_out(found)
     return Path(found)
 
 
@@ -98,17 +77,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     recorder = flash_app.Recorder(app)
     with serving(recorder) as port:
         query = urlencode({"give": ",".join(flash_app.give_methods())})
-        browser = ["node", str(HERE / "run.mjs"), str(shutil.which("chromium"))]
-        browser += [f"http://127.0.0.1:{port}/?{query}", str(SECONDS)]
-        own = {**os.environ, "TMPDIR": str(tmp_path_factory.mktemp("royale"))}
-        ran = subprocess.run(browser, capture_output=True, text=True, env=own, timeout=SECONDS + 30)
-    assert ran.returncode == 0, ran.stderr
-    outcome = json.loads(ran.stdout)
-    assert outcome["ended"], (
-        f"the application did not end; the last report: {list(outcome['reports'])[-1:]}\n"
-        + "\n".join(outcome["log"][-40:])
-    )
-    return Run(outcome["reports"], probe.arrived, recorder.packets, outcome["log"])
+        reports, log = open_page(f"http://127.0.0.1:{port}/?{query}", SECONDS, tmp_path_factory.mktemp("royale"))
+    return Run(reports, probe.arrived, recorder.packets, log)
 
 
 # In either encoding: the case, what reached the service, what came back.

@@ -3,116 +3,35 @@
 One is of ActionScript 3 (haxe/Main.hx, compiled by Haxe), one of ActionScript 2 (as2.py).  They make all their calls
 in one run, which takes a few seconds; each test here looks at one of them: what reached the service, what came back
 to the program, and in places the bytes between.  What install.sh could not bring is a reason to skip these tests,
-in its words; with AMFGATE_REQUIRE_CLIENTS=1 it is a failure.
-
-Values as the ActionScript 3 program describes them: {"undefined": true}, {"Number": "NaN"}, {"Date": milliseconds},
-{"XML": text}, {"ByteArray": hex}, {"Vector": class, "items": …}, {"Dictionary": pairs}, {"class": alias, …},
-{"Array": members, "length": n} for an array with holes or names, {"seen": n} for the nth object met in this value.
+in its words; with AMFGATE_REQUIRE_CLIENTS=1 it is a failure.  Values are described as browser.py says.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import flash_app
 import pytest
-import waitress
-from waitress import wasyncore
+from browser import HERE, UNDEFINED, UNEXPECTED, Run, canonical, left_out, open_page, text
+from real import leave_out, serving
 
 import amfgate
 
 pytestmark = pytest.mark.clients
 
-HERE = Path(__file__).parent
 SECONDS = 30  # for both programs; they need about four
-UNDEFINED = {"undefined": True}
-UNEXPECTED = "The call failed; the log of the server says why."
 LONG = "0123456789" * 7000
-
-
-@dataclass(repr=False)  # too long to be of use in a failing test
-class Run:
-    """One run of the programs: their reports by case, what the service got by case, the packets, and the log."""
-
-    reports: dict[str, Any]
-    arrived: dict[str, Any]
-    packets: list[flash_app.Packet]
-    log: list[str]
-
-    def report(self, case: str) -> str:
-        """What a program said about a case, as JSON text, in which 1 and true differ."""
-        assert case in self.reports, f"nothing about {case!r}.\n{self.story()}"
-        return text(self.reports[case])
-
-    def packet(self, part: str) -> flash_app.Packet:
-        """The one packet whose request holds this text."""
-        [packet] = [packet for packet in self.packets if part.encode() in packet.request]
-        return packet
-
-    def story(self) -> str:
-        packets = [
-            f"sent {packet.request[:200].hex()}\n got {packet.reply[:200].hex()}" for packet in self.packets[-3:]
-        ]
-        return "\n".join(["browser:", *self.log[-40:], "last packets:", *packets])
-
-
-def text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
-
-
-def canonical(value: Any) -> Any:
-    """In which 1, 1.0 and True differ, and the order of members does not count: Ruffle does not keep it."""
-    if isinstance(value, dict):
-        members = sorted((repr(key), canonical(item)) for key, item in value.items())
-        return [type(value).__name__, getattr(value, "count", None), members]
-    if type(value) is list:
-        return [canonical(item) for item in value]
-    return repr(value)
-
-
-@contextmanager
-def serving(app: Any) -> Iterator[int]:
-    """`app` on waitress, on a free port of 127.0.0.1; everything closed and every thread ended afterwards."""
-    sockets: dict[int, Any] = {}
-    server = waitress.create_server(app, map=sockets, host="127.0.0.1", port=0, threads=4)
-    loop = threading.Thread(target=server.run, name="waitress")
-    loop.start()
-    try:
-        yield server.effective_port
-    finally:
-        # In the loop's own thread, which ends with its last socket.
-        server.trigger.pull_trigger(lambda: wasyncore.close_all(sockets))
-        loop.join(10)
-        server.task_dispatcher.shutdown()
-    assert not loop.is_alive()
-
-
-def left_out() -> str:
-    """install.sh's line about what is missing; empty when everything is there."""
-    bash = shutil.which("bash")
-    if bash is None:
-        return "left out: the tests of tests/clients/test_ruffle.py, for want of bash"
-    return subprocess.run([bash, HERE / "install.sh", "--check"], stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     reason = left_out()
-    if reason and os.environ.get("AMFGATE_REQUIRE_CLIENTS") == "1":
-        pytest.fail(reason)
     if reason:
-        pytest.skip(reason)
+        leave_out(reason)
 
     folder = tmp_path_factory.mktemp("clients")
     swf = folder / "as3.swf"
@@ -127,15 +46,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     with serving(app) as port:
         site = f"http://127.0.0.1:{port}/"
         query = urlencode({"gateway": site + "amf", "give": ",".join(flash_app.give_methods())})
-        browser = ["node", str(HERE / "run.mjs"), shutil.which("chromium"), f"{site}?{query}", str(SECONDS)]
-        # The browser dies with run.mjs, but its profile would stay in TMPDIR if that were killed.
-        own = {**os.environ, "TMPDIR": str(folder)}
-        ran = subprocess.run(browser, capture_output=True, text=True, env=own, timeout=SECONDS + 30)
-    assert ran.returncode == 0, ran.stderr
-    outcome = json.loads(ran.stdout)
-    run = Run(outcome["reports"], probe.arrived, app.packets, outcome["log"])
-    assert outcome["ended"], f"a program did not end; the last report: {list(run.reports)[-1:]}\n{run.story()}"
-    return run
+        reports, log = open_page(f"{site}?{query}", SECONDS, folder)
+    return Run(reports, probe.arrived, app.packets, log)
 
 
 # What NetConnection sends in AMF0: as it reaches the service, and as it comes back to the program.

@@ -8,14 +8,12 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import importlib
-import threading
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import waitress
-from waitress import wasyncore
+from real import serving
 
 import amfgate
 
@@ -65,19 +63,10 @@ def probe() -> Probe:
 
 @pytest.fixture(scope="module")
 def url(probe: Probe) -> Iterator[str]:
-    """The address of a gateway on waitress, which ends with its last socket."""
-    sockets: dict[int, Any] = {}
+    """The address of a gateway."""
     gateway = amfgate.Gateway(None, {"probe": probe}, path=("/amf", "/moved"), authenticate=check)
-    server = waitress.create_server(gateway, map=sockets, host="127.0.0.1", port=0, threads=2)
-    loop = threading.Thread(target=server.run, name="waitress")
-    loop.start()
-    try:
-        yield f"http://127.0.0.1:{server.effective_port}/amf"
-    finally:
-        server.trigger.pull_trigger(lambda: wasyncore.close_all(sockets))
-        loop.join(10)
-        server.task_dispatcher.shutdown()
-    assert not loop.is_alive()
+    with serving(gateway) as port:
+        yield f"http://127.0.0.1:{port}/amf"
 
 
 @pytest.fixture(params=[0, 3], ids=["amf0", "amf3"])
