@@ -48,8 +48,10 @@ for command in (
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line.  Errors are one line on stderr, with `--debug` the traceback too."""
-    logging.getLogger("amfgate.packet").setLevel(logging.ERROR)  # the tree says the same in its place
     settings, stdout = Settings(), sys.stdout
+    doubts = logging.getLogger("amfgate.packet")  # what it would say of a packet, the tree says in its place
+    level = doubts.level
+    doubts.setLevel(logging.ERROR)
     try:
         status = amfgate.main(list(arguments), prog_name="amfgate", standalone_mode=False, obj=settings)
         sys.stdout.flush()
@@ -77,6 +79,8 @@ def run(arguments: Sequence[str]) -> int:
         return _say(str(error), OUT_OF_REACH, settings)
     except Exception as error:
         return _say(f"{type(error).__name__}: {error}", BAD_NEWS, settings)
+    finally:
+        doubts.setLevel(level)
 
 
 def _one_line(error: click.ClickException) -> str:
