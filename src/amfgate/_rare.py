@@ -6,7 +6,7 @@ The main road, which value is written how, is twinned; what happens here would o
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from itertools import islice
 from typing import Any, Final
@@ -259,6 +259,8 @@ def row_of(row: Any, columns: tuple[str, ...]) -> Any:
     """The values of one row: as many as there are columns."""
     if type(row) is tuple or type(row) is list:
         values = tuple(row)
+    elif isinstance(row, (str, bytes, Mapping)):  # it iterates too, but over letters or names
+        raise EncodeError(f"a row is a sequence of values, not {k.short(row)}", hint="row.values() of a dict is one")
     else:  # an iterator without end is no row either
         values = tuple(islice(iter(row), len(columns) + 1))
     if len(values) != len(columns):

@@ -8,6 +8,7 @@ each travels is in the encoder and the decoder, not here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from reprlib import recursive_repr
 from typing import Any, Final, final
 
 VECTOR_KINDS: Final = ("int", "uint", "double", "object")
@@ -264,6 +265,7 @@ class Dictionary(MutableMapping[Any, Any]):
             pair[1] == other._entries[slot][1] for slot, pair in self._entries.items()
         )
 
+    @recursive_repr()
     def __repr__(self) -> str:
         pairs = ", ".join(f"({key!r}, {value!r})" for key, value in self._entries.values())
         return f"Dictionary([{pairs}]{', weak=True' if self.weak else ''})"

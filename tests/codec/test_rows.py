@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 import pytest
 
 from amfgate import EncodeError, Limits, Rows
@@ -88,6 +90,14 @@ def test_a_row_that_is_no_sequence_is_an_error(codec):
     with pytest.raises(EncodeError) as caught:
         codec.dumps(Rows(["a"], [5]))
     assert caught.value.path == "$[0]"
+
+
+@pytest.mark.parametrize("version", [0, 3])
+@pytest.mark.parametrize("row", [{"a": 1}, OrderedDict(a=1), "a", b"a"], ids=["dict", "mapping", "str", "bytes"])
+def test_a_row_of_names_or_letters_is_an_error_and_not_sent_in_place_of_values(codec, version, row):
+    with pytest.raises(EncodeError, match="a row is a sequence of values, not") as error:
+        codec.dumps([Rows(["a"], [(1,), row])], version=version)
+    assert error.value.path == "$[0][1]"
 
 
 def test_one_result_set_met_twice_is_read_once(codec):

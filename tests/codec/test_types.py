@@ -31,6 +31,12 @@ def test_a_repr_says_all(value, text):
     assert repr(value) == text
 
 
+def test_a_dictionary_that_contains_itself_has_a_repr():
+    value = Dictionary()
+    value["me"] = value
+    assert repr(value) == "Dictionary([('me', ...)])"
+
+
 @pytest.mark.parametrize(("value", "text"), VALUES)
 @pytest.mark.parametrize("again", [lambda value: pickle.loads(pickle.dumps(value)), copy.copy, copy.deepcopy])
 def test_nothing_is_lost_by_pickling_and_copying(value, text, again):
