@@ -13,7 +13,7 @@ from typing import Any, Final
 from ..errors import EncodeError
 
 _STEP: Final = re.compile(r'\.?(?:([^.\[\]"]+)|"((?:[^"\\]|\\.)*)")|\[(\d+)\]')
-_NAMED: Final = ("$members", "$sealed", "$dynamic", "$object", "$ecma", "$assoc")
+_NAMED: Final = ("$members", "$sealed", "$dynamic", "$object", "$ecma", "$assoc", "$dictionary")
 _LISTED: Final = ("$array", "$dense", "$items")
 _AROUND: Final = ("$amf3", "$source")
 
@@ -45,6 +45,7 @@ def put(document: dict[str, Any], path: str, value: Any) -> None:
         found[1] = value
     else:
         holder.append([key, value])
+    _check_references(document, path)
 
 
 def remove(document: dict[str, Any], path: str) -> None:
@@ -58,18 +59,26 @@ def remove(document: dict[str, Any], path: str) -> None:
         holder.remove(found)
     else:
         raise EncodeError(f"there is nothing at {path}")
+    _check_references(document, path)
 
 
-def get(document: dict[str, Any], path: str) -> Any:
-    """The form of the value at a path; EncodeError if there is none."""
-    holder, key, found = _find(document, path)
-    if isinstance(holder, dict) and _escaped(key) in holder:
-        return holder[_escaped(key)]
-    if isinstance(holder, list) and isinstance(key, int):
-        return holder[key]
-    if found is None:
-        raise EncodeError(f"there is nothing at {path}")
-    return found[1]
+def _check_references(document: dict[str, Any], path: str) -> None:
+    """EncodeError if a value went of which others say that they are the same."""
+    waiting: list[Any] = [document["members"]]
+    known: set[Any] = {0}  # the shared object itself
+    wanted: list[Any] = []
+    while waiting:
+        form = waiting.pop()
+        if isinstance(form, dict):
+            known.add(form.get("$id") if isinstance(form.get("$id"), int) else 0)
+            wanted += [form["$ref"]] if "$ref" in form else []
+            waiting += form.values()
+        elif isinstance(form, list):
+            waiting += form
+    if lost := [each for each in wanted if each not in known]:
+        raise EncodeError(
+            f"{path}: this value is met again elsewhere ($ref {lost[0]}); give those places another value first"
+        )
 
 
 def _find(document: dict[str, Any], path: str, removing: bool = False) -> tuple[Any, Any, Any]:
@@ -118,7 +127,7 @@ def _step(form: Any, step: str | int, where: str, removing: bool) -> tuple[Any, 
         step = str(step)  # an associative array
     holders = [form[tag] for tag in _NAMED if isinstance(form, dict) and tag in form]
     declared = form.get("$sealed") if isinstance(form, dict) else None
-    if not holders and isinstance(form, dict) and not next(iter(form), "").startswith("$"):
+    if not holders and isinstance(form, dict) and not re.match(r"\$[^$]", next(iter(form), "")):
         holders = [form]
     if not holders:
         raise EncodeError(f"{where}: what it should be in has no members")
