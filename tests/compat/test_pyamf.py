@@ -6,6 +6,7 @@ of Python, and warnings are errors in these tests.  What is different on purpose
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import io
 import json
@@ -15,6 +16,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from pyamf_examples import DIFFERENT, EXAMPLES, call, echo, flex_call
 
@@ -358,6 +360,31 @@ def test_translation_reaches_everything_and_keeps_identity() -> None:
     assert back["all"][0] is first
     assert back["by"][1] is first
     assert back.self is back
+
+
+@dataclasses.dataclass(slots=True, frozen=True)
+class Frozen:
+    inner: Any = None
+    empty: Any = None
+
+
+class Slotted:
+    __slots__ = ("inner", "unset")
+
+
+class Packed(msgspec.Struct, frozen=True):
+    inner: Any = None
+
+
+@pytest.mark.parametrize("cls", [Frozen, Slotted, Packed])
+def test_translation_reaches_what_is_in_slots(cls: type) -> None:
+    pyamf.register_class(cls, "compat.Slots")
+    try:
+        value = amfgate.TypedObject("compat.Slots", {"inner": {"raw": b"xyz"}})
+        (back,) = pyamf.decode(amfgate.dumps(value))
+    finally:
+        pyamf.unregister_class(cls)
+    assert (type(back), type(back.inner), type(back.inner.raw)) == (cls, pyamf.ASObject, pyamf.amf3.ByteArray)
 
 
 def test_an_anonymous_object_with_sealed_members_is_an_object_too() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
+from types import MemberDescriptorType
 from typing import Any, Final
 
 from ...flex.collections import ArrayCollection, ArrayList, ManagedObjectProxy, ObjectProxy
@@ -40,6 +41,7 @@ class MixedArray(EcmaArray):
         super().__init__(dict(*items, **named))
 
 
+_HEAP: Final = 1 << 9  # of classes that were written in Python (Py_TPFLAGS_HEAPTYPE); others keep their own books
 _SIMPLE: Final = frozenset((type(None), bool, int, float, str))
 _WRAPPERS: Final = (ArrayCollection, ArrayList, ObjectProxy, ManagedObjectProxy)
 
@@ -83,9 +85,24 @@ def translate(root: Any) -> Any:
             _replace(new, [(key, become(item)) for key, item in old.items()])
         elif isinstance(old, _WRAPPERS):
             new.source = become(old.source)
-        elif isinstance(getattr(old, "__dict__", None), dict):
-            _replace(vars(old), [(name, become(item)) for name, item in vars(old).items()])
+        else:
+            if isinstance(getattr(old, "__dict__", None), dict):
+                _replace(vars(old), [(name, become(item)) for name, item in vars(old).items()])
+            for slot in _slots(type(old)):
+                try:
+                    item = slot.__get__(old)
+                except AttributeError:  # nothing is in it
+                    continue
+                new = become(item)
+                if new is not item:
+                    slot.__set__(old, new)
     return result
+
+
+def _slots(kind: type) -> list[MemberDescriptorType]:
+    """The members that a class keeps in slots: set through these, they are set in frozen instances too."""
+    found = (one for base in kind.__mro__ if base.__flags__ & _HEAP for one in vars(base).values())
+    return [one for one in found if isinstance(one, MemberDescriptorType)]
 
 
 def _replace(members: Any, items: Iterable[tuple[Any, Any]]) -> None:
