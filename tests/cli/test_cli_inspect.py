@@ -42,6 +42,9 @@ def test_hex_in_every_spelling(amfgate_command: Any, words: list[str]) -> None:
 def test_base64(amfgate_command: Any) -> None:
     text = base64.b64encode(bytes.fromhex(OBJECT)).decode()
     assert amfgate_command("inspect", text).lines[0] == "base64: AMF0: one value of AMF0, an object, to the end"
+    done = amfgate_command("inspect", "-", stdin=f"{text[:12]}\r\n{text[12:]}\n".encode())
+    assert done.lines[0] == "standard input: AMF0: one value of AMF0, an object, to the end"
+    assert done.err == "amfgate: standard input is text; read as the 15 bytes that its base64 says\n"
 
 
 @pytest.mark.parametrize(

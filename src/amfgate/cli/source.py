@@ -49,11 +49,9 @@ def _open(word: str) -> Source:
         return Source("standard input", _unwrapped(sys.stdin.buffer.read(), "standard input"))
     if _is_there(word):
         return Source(word, _unwrapped(Path(word).read_bytes(), word))
-    if _BASE64.fullmatch(word):
-        try:
-            return Source("base64", base64.b64decode(word.translate(_URL_SAFE), validate=True))
-        except binascii.Error:
-            pass
+    found = base64_bytes(word)
+    if found is not None:
+        return Source("base64", found)
     shown = word if len(word) <= 60 else f"{word[:60]}..."
     raise click.UsageError(f"there is no file {shown!r}, and it is no hex digits (an even number of 0-9 a-f) either")
 
@@ -67,16 +65,27 @@ def hex_digits(text: bytes) -> bytes | None:
     return bytes.fromhex(digits.decode()) if _HEX.fullmatch(digits) else None
 
 
+def base64_bytes(text: str) -> bytes | None:
+    """The bytes of base64 in either alphabet, the URL-safe one too; None for what is none."""
+    try:
+        return base64.b64decode(text.translate(_URL_SAFE), validate=True) if _BASE64.fullmatch(text) else None
+    except binascii.Error:
+        return None
+
+
 def _unwrapped(data: bytes, name: str) -> bytes:
-    """A file of hex digits, or a dump as of xxd, `hexdump -C` and Wireshark, as the bytes that it shows."""
+    """A file of hex digits or base64, or a dump as of xxd, `hexdump -C` and Wireshark, as the bytes that it shows."""
     if len(data) < 4 or any(byte > 0x7E or byte < 0x20 and byte not in b"\t\r\n" for byte in data[:4096]):
         return data
-    found = hex_digits(data)
+    found, what = hex_digits(data), "hex digits say"
+    text = data.decode("ascii", "replace")
     if found is None:
-        found = hex_dump(data.decode("ascii", "replace"))
+        found = hex_dump(text)
+    if found is None:
+        found, what = base64_bytes(re.sub(r"[\r\n]", "", text)), "base64 says"
     if found is None:
         return data
-    click.echo(f"amfgate: {name} is text; read as the {len(found)} bytes that its hex digits say", err=True)
+    click.echo(f"amfgate: {name} is text; read as the {len(found)} bytes that its {what}", err=True)
     return found
 
 

@@ -71,7 +71,7 @@ def _check_references(document: dict[str, Any], path: str) -> None:
         form = waiting.pop()
         if isinstance(form, dict):
             known.add(form.get("$id") if isinstance(form.get("$id"), int) else 0)
-            wanted += [form["$ref"]] if "$ref" in form else []
+            wanted += [form["$ref"]] if isinstance(form.get("$ref"), int) else []
             waiting += form.values()
         elif isinstance(form, list):
             waiting += form

@@ -74,7 +74,7 @@ def describe(node: Node, most: int | None = TEXT_MOST) -> str:
         target = node.more["target"]
         return f"reference to #{value}, the {target.kind} at {target.start:06x}"
     if kind == "skipped":
-        return f"SKIPPED {len(value)} bytes{_hex(value, 16)}"
+        return f"SKIPPED {_many(len(value), 'byte')}{_hex(value, 16)}"
     if value is not None:
         items = ", ".join(_number(item) if isinstance(item, bytes) else str(item) for item in value[: most and 20])
         return f"{kind}, {len(value)} items: {items}{', ...' if most and len(value) > 20 else ''}"
