@@ -123,7 +123,7 @@ def _work_out(cls: Any, registry: ClassRegistry) -> tuple[int, Any]:
     plan = registry.plan_of(cls)
     if plan is not None:
         return PLAN, plan
-    foreign = _numpy(cls) or _element(cls)
+    foreign = _numpy(cls) or _element(cls) or _lazy_text(cls)
     if foreign is not None:
         return foreign
     if issubclass(cls, array):
@@ -154,7 +154,7 @@ def _path_text(value: Any) -> str:
     return os.fsdecode(path)
 
 
-# --- numpy and the standard library's arrays and trees, none of them imported here ----------------------------------
+# --- numpy, the standard library's arrays and trees, Django's lazy texts: none of them imported here ----------------
 
 
 def _numpy(cls: Any) -> tuple[int, Any] | None:
@@ -305,6 +305,14 @@ def _element_text(value: Any) -> str:
     etree = sys.modules["xml.etree.ElementTree"]
     root = value.getroot() if isinstance(value, etree.ElementTree) else value
     return str(etree.tostring(root, encoding="unicode"))
+
+
+def _lazy_text(cls: type) -> tuple[int, Any] | None:
+    """A translation that Django looks up when it is used (gettext_lazy): its text, not the list of its characters."""
+    functional = sys.modules.get("django.utils.functional")
+    if functional is None or not issubclass(cls, functional.Promise):
+        return None
+    return NATURAL, str
 
 
 def plan_of(cls: type, registry: ClassRegistry) -> Plan | None:

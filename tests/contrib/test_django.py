@@ -117,6 +117,14 @@ def test_a_queryset_arrives_as_an_array_of_objects(browser: Browser) -> None:
     assert products[1] == LENS
 
 
+def test_a_lazy_translation_is_a_text(codec: Any) -> None:
+    from django.utils.translation import gettext_lazy, override
+
+    with override("de"):
+        assert codec.dumps([gettext_lazy("Yes"), gettext_lazy("Yes")]) == bytes.fromhex("0905 01 0605 4a61 0600")
+        assert codec.dumps(gettext_lazy("Yes"), version=0) == bytes.fromhex("02 0002 4a61")
+
+
 def test_every_other_path_is_django_s(browser: Browser) -> None:
     reply = wsgi_client.run(browser.application, wsgi_client.environ(REQUEST_METHOD="GET", PATH_INFO="/"))
     assert reply.status == "200 OK"
