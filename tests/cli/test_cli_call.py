@@ -32,6 +32,9 @@ class Echo:
     def fail(self) -> None:
         raise amfgate.Fault("Shop.Closed", "back at nine", details="a sign on the door")
 
+    def trace(self) -> None:
+        raise amfgate.Fault("Shop.Broken", "\x1b[31mred", details="Traceback of the server:\n  \x1b[31min a file\n")
+
 
 class Quiet(WSGIRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
@@ -93,7 +96,15 @@ def test_amf3_and_flex(amfgate_command: Any, url: str) -> None:
 def test_a_fault_is_one(amfgate_command: Any, url: str) -> None:
     done = amfgate_command("call", url, "echo.fail")
     assert (done.status, done.out) == (1, "")
-    assert done.err == "amfgate: fault: echo.fail: Shop.Closed: back at nine\na sign on the door\n"
+    assert done.err == "amfgate: fault: echo.fail: Shop.Closed: back at nine (a sign on the door)\n"
+
+
+def test_the_traceback_of_a_server_is_shown_with_debug(amfgate_command: Any, url: str) -> None:
+    done = amfgate_command("call", url, "echo.trace")
+    assert (done.status, done.err) == (1, "amfgate: fault: echo.trace: Shop.Broken: \\x1b[31mred\n")
+    done = amfgate_command("--debug", "call", url, "echo.trace")
+    assert done.err.startswith("Traceback of the server:\n  \\x1b[31min a file\n")
+    assert done.err.endswith("\namfgate: fault: echo.trace: Shop.Broken: \\x1b[31mred\n")
 
 
 def test_credentials(amfgate_command: Any, url: str) -> None:

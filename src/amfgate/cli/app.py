@@ -12,6 +12,7 @@ import click
 
 from .._version import __version__
 from ..errors import AmfError, Fault
+from ..log import printable
 from . import call, completion, from_json, inspect, serve, sol
 from .options import Settings, debug_option
 
@@ -61,15 +62,17 @@ def run(arguments: Sequence[str]) -> int:
             raise
         return 0  # `amfgate inspect big.har | head`: click took the closed pipe away, and ended with 1
     except click.ClickException as error:
-        return _say(_one_line(error), error.exit_code, settings)
+        if "\n" in error.format_message():  # the help, for a group without a command
+            error.show()
+            return error.exit_code
+        return _say(_with_help(error), error.exit_code, settings)
     except (click.Abort, KeyboardInterrupt):
         return _say("stopped", 130, settings)
     except BrokenPipeError:  # the same, when the last lines are flushed
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter complains when it flushes
         return 0
     except Fault as fault:
-        more = f"\n{fault.details}" if fault.details else ""
-        return _say(f"fault: {fault}{more}", BAD_NEWS, settings)
+        return _say(f"fault: {fault}{_details(fault, settings.debug)}", BAD_NEWS, settings)
     except AmfError as error:
         return _say(str(error), BAD_NEWS, settings)
     except OSError as error:
@@ -83,14 +86,24 @@ def run(arguments: Sequence[str]) -> int:
         doubts.setLevel(level)
 
 
-def _one_line(error: click.ClickException) -> str:
-    """A mistake in the command line, and where to read on; of a group without a command its help, which has lines."""
-    message, context = error.format_message(), getattr(error, "ctx", None)
-    return message if context is None or "\n" in message else f"{message} (see {context.command_path} --help)"
+def _with_help(error: click.ClickException) -> str:
+    """A mistake in the command line, and where to read on."""
+    context = getattr(error, "ctx", None)
+    return (
+        error.format_message() if context is None else f"{error.format_message()} (see {context.command_path} --help)"
+    )
+
+
+def _details(fault: Fault, debug: bool) -> str:
+    """What a fault says besides, if it is one line; a server's traceback is shown as ours is, with `--debug`."""
+    text = fault.details.strip()
+    if "\n" in text and debug:
+        click.echo("\n".join(printable(line) for line in text.splitlines()), err=True)
+    return f" ({text})" if text and "\n" not in text else ""
 
 
 def _say(message: str, status: int, settings: Settings) -> int:
     if settings.debug:
         traceback.print_exc()
-    click.echo(f"amfgate: {message}", err=True)
+    click.echo(f"amfgate: {printable(message, 2000)}", err=True)
     return status
