@@ -161,6 +161,15 @@ def test_a_class_in_place_of_an_instance_is_refused() -> None:
         Pipeline([Leaver])
 
 
+def test_a_generator_hook_is_refused() -> None:
+    class Yields:
+        def on_response(self, x: Thing) -> Any:
+            yield x
+
+    with pytest.raises(TypeError, match=r"on_response of step 1, .* is a generator: called, it would not run"):
+        Pipeline([Yields()])
+
+
 def test_an_async_hook_is_refused() -> None:
     class Async:
         async def on_request(self, x: Thing) -> None:

@@ -51,7 +51,8 @@ class Pipeline:
 
     A step is an object with `on_request(x)` or `on_response(x)` or both, or a function, which is its own
     `on_request`.  Hooks are looked up here, once: TypeError for a step that has neither, for a class in place of an
-    instance, and for an `async def`.  x has `response`, None until there is an answer, and `fail(error)`.
+    instance, and for an `async def` or a generator.  x has `response`, None until there is an answer, and
+    `fail(error)`.
     """
 
     __slots__ = ("_enters", "_leaves", "_skips", "steps")
@@ -135,6 +136,8 @@ def _hooks(step: Any, place: int) -> tuple[Hook | None, Hook | None]:
             raise TypeError(f"{name} of step {place}, {step!r}, is {hook!r}, which cannot be called")
         if inspect.iscoroutinefunction(hook) or inspect.isasyncgenfunction(hook):
             raise TypeError(f"{name} of step {place}, {step!r}, is an async def; the pipeline runs plain functions")
+        if inspect.isgeneratorfunction(hook):
+            raise TypeError(f"{name} of step {place}, {step!r}, is a generator: called, it would not run; take out yield")
     return enter, leave
 
 
