@@ -137,7 +137,9 @@ def _hooks(step: Any, place: int) -> tuple[Hook | None, Hook | None]:
         if inspect.iscoroutinefunction(hook) or inspect.isasyncgenfunction(hook):
             raise TypeError(f"{name} of step {place}, {step!r}, is an async def; the pipeline runs plain functions")
         if inspect.isgeneratorfunction(hook):
-            raise TypeError(f"{name} of step {place}, {step!r}, is a generator: called, it would not run; take out yield")
+            raise TypeError(
+                f"{name} of step {place}, {step!r}, is a generator: called, it would not run; take out yield"
+            )
     return enter, leave
 
 
