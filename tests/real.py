@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 import pytest
@@ -30,8 +30,10 @@ def serving(app: Any) -> Iterator[int]:
     try:
         yield server.effective_port
     finally:
-        # In the loop's own thread, which ends with its last socket.
-        server.trigger.pull_trigger(lambda: wasyncore.close_all(sockets))
+        # In the loop's own thread, which ends with its last socket.  Awake for another reason it may have done so
+        # before the trigger is pulled, which is closed then.
+        with suppress(OSError):
+            server.trigger.pull_trigger(lambda: wasyncore.close_all(sockets))
         loop.join(10)
         server.task_dispatcher.shutdown()
     assert not loop.is_alive()
