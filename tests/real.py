@@ -30,10 +30,10 @@ def serving(app: Any) -> Iterator[int]:
     try:
         yield server.effective_port
     finally:
+        server.task_dispatcher.shutdown()  # first: a thread that still answers needs its socket
         # In the loop's own thread, which ends with its last socket.  Awake for another reason it may have done so
         # before the trigger is pulled, which is closed then.
         with suppress(OSError):
             server.trigger.pull_trigger(lambda: wasyncore.close_all(sockets))
         loop.join(10)
-        server.task_dispatcher.shutdown()
     assert not loop.is_alive()
