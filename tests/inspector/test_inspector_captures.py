@@ -187,6 +187,22 @@ def test_broken_entries_of_a_har_are_passed_over() -> None:
     assert list(exchanges(b'{"log": {"entries": [' + broken + b"]}}")) == []
 
 
+@pytest.mark.parametrize("gzipped", [False, True])
+def test_a_warc_that_is_cut_off_anywhere_gives_what_came_before(gzipped: bool) -> None:
+    data, most = warc(gzipped, ""), 0
+    for end in range(120, len(data), 7):
+        found = []
+        try:
+            for exchange in exchanges(data[:end]):
+                found.append(exchange)
+        except DecodeError as error:
+            assert str(error).startswith(("no WARC file: ", "the archive cannot be read on from its record "))
+        whole = [each for each in found if (each.request, each.reply) in ((CALL, REPLY), (OTHER, REPLY))]
+        assert len(whole) >= most
+        most = len(whole)
+    assert most == 2
+
+
 def test_a_broken_warc_is_refused() -> None:
     with pytest.raises(DecodeError, match="no WARC file"):
         list(exchanges(b"WARC/nonsense\r\n\r\nxxxx"))

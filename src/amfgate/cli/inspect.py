@@ -163,16 +163,22 @@ def _recording(source: Source, options: dict[str, Any]) -> bool:
     good, count = True, 0
     documents: list[dict[str, Any]] = []
     with show.progress(source.name, len(source.data)) as progress:
-        for exchange in captures.exchanges(source.data, target=options["target"], progress=progress):
-            count += 1
-            if options["save"]:
-                _save(exchange, count, options["save"])
-            if options["view"] == "json":
-                documents.append(_as_json(exchange, options))
-            else:
-                if progress is not None:
-                    progress.give_way()
-                good = _show(exchange, options) and good
+        try:
+            for exchange in captures.exchanges(source.data, target=options["target"], progress=progress):
+                count += 1
+                if options["save"]:
+                    _save(exchange, count, options["save"])
+                if options["view"] == "json":
+                    documents.append(_as_json(exchange, options))
+                else:
+                    if progress is not None:
+                        progress.give_way()
+                    good = _show(exchange, options) and good
+        except DecodeError as error:
+            if not count:
+                raise
+            click.echo(f"amfgate: {source.name}: {error}", err=True)
+            good = False
     if options["view"] == "json":
         click.echo(dumps({"amfgate": 1, "kind": "recording", "exchanges": documents}), nl=False)
     if not count:

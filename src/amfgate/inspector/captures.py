@@ -89,7 +89,8 @@ def exchanges(data: bytes, *, target: str = "", progress: Progress = None) -> It
     target: only those with a call of that name, `*` and `?` as in a shell.
     progress: called with how much is done and how much there is.
 
-    DecodeError for what is no recording; ImportError for a WARC file without `warcio` installed.
+    DecodeError for what is no recording, and behind the last exchange of a WARC file that breaks off; ImportError for a
+    WARC file without `warcio` installed.
     """
     readers = {"har": _har, "warc": _warc, "http": _http}
     kind = kind_of(data)
@@ -184,8 +185,10 @@ def _warc(data: bytes, progress: Progress) -> Iterator[Recorded]:
         raise ImportError("WARC files need warcio: pip install 'amfgate[cli]'") from error
     stream = io.BytesIO(data)
     waiting: list[tuple[str, str, str, Recorded, bool]] = []  # record id, concurrent to, type, half of one, is it AMF
+    read, broken = 0, ""
     try:
         for record in ArchiveIterator(stream):
+            read += 1
             if progress is not None:
                 progress(stream.tell(), len(data))
             if record.rec_type not in ("request", "response") or record.http_headers is None:
@@ -200,11 +203,16 @@ def _warc(data: bytes, progress: Progress) -> Iterator[Recorded]:
             waiting.remove(mate)
             if amf or mate[4]:
                 yield _together(mate[3], half) if mate[2] == "request" else _together(half, mate[3])
-    except ArchiveLoadFailed as error:
-        raise DecodeError(f"no WARC file: {error}") from None
+    except Exception as error:  # warcio raises AttributeError and others where an archive is cut off
+        why = error if isinstance(error, ArchiveLoadFailed) else "it breaks off in the middle of a record's head"
+        if not read:
+            raise DecodeError(f"no WARC file: {why}") from error
+        broken = f"the archive cannot be read on from its record {read + 1}: {why}"
     for _, _, _, half, amf in waiting:
         if amf:
             yield half
+    if broken:
+        raise DecodeError(broken)
 
 
 def _mates(each: tuple[str, str, str, Recorded, bool], mine: str, other: str, kind: str, url: str) -> bool:
@@ -221,6 +229,9 @@ def _warc_half(record: Any) -> tuple[Recorded, bool]:
     except Exception as error:  # whatever the unpacking of a damaged record raises
         notes.append(f"the body cannot be unpacked: {error}")
         body = record.raw_stream.read()
+    missing = getattr(record.raw_stream, "limit", 0)  # what is left to read of the record where nothing comes any more
+    if missing:
+        notes.append(f"the archive ends {missing} bytes before the end of this record")
     url = record.rec_headers.get_header("WARC-Target-URI") or ""
     when = record.rec_headers.get_header("WARC-Date") or ""
     amf = _is_amf(record.http_headers.get_header("Content-Type"), body)
