@@ -32,7 +32,7 @@ import datetime as _datetime
 
 from . import _wire
 from ._wire import DEPTH_ALONE, VECTOR_NAMES, Limits, check_options
-from .classes import default_registry
+from .classes import ClassRegistry, default_registry
 from .dataio import DataInput
 from .errors import DecodeError, said
 from .plans import refuse
@@ -349,6 +349,7 @@ cdef int EXTERNAL_DEPTH = _wire.EXTERNAL_DEPTH
 cdef Py_ssize_t DEPTH_USUAL = DEPTH_ALONE.max_depth
 cdef object USUAL_CLASSES = default_registry
 cdef object USUAL_LIMITS = Limits
+cdef object USUAL_CLASSES = ClassRegistry
 cdef object UTC = _datetime.timezone.utc
 cdef object UNDEFINED = undefined
 cdef object _PENDING = object()
@@ -518,10 +519,11 @@ cdef class Decoder:
             type(version) is int
             and (version == 3 or version == 0)
             and (limits is None or type(limits) is USUAL_LIMITS)
+            and (classes is None or type(classes) is USUAL_CLASSES)
             and type(dates) is str
             and (dates == "datetime" or dates == "ms")
         ):
-            check_options(version, limits, dates=dates)
+            check_options(version, limits, classes=classes, dates=dates)
         if type(data) is not bytes:
             if isinstance(data, str):
                 raise TypeError("AMF is bytes, not str; bytes.fromhex() reads a hex dump")

@@ -81,7 +81,7 @@ class Decoder:
         dates: str = "datetime",
         offset: int = 0,
     ) -> None:
-        check_options(version, limits, dates=dates)
+        check_options(version, limits, classes=classes, dates=dates)
         if type(data) is not bytes:
             if isinstance(data, str):
                 raise TypeError("AMF is bytes, not str; bytes.fromhex() reads a hex dump")

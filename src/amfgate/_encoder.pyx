@@ -76,7 +76,7 @@ from ._rare import (
     utf8,
 )
 from ._wire import DEPTH_ALONE, DEPTH_CEILING, VECTOR_MARKERS, Limits, check_options
-from .classes import default_registry
+from .classes import ClassRegistry, default_registry
 from .dataio import DataOutput
 from .errors import EncodeError
 from .types import EcmaArray, Rows, TypedObject
@@ -842,11 +842,15 @@ cdef class Encoder:
             type(version) is int
             and (version == 3 or version == 0)
             and (limits is None or type(limits) is Limits)
+            and (classes is None or type(classes) is ClassRegistry)
+            and (default is None or callable(default))
             and usual(strings, "adaptive", "all", "all")
             and usual(big_ints, "error", "float", "string")
             and usual(decimals, "float", "string", "string")
         ):
-            check_options(version, limits, strings=strings, big_ints=big_ints, decimals=decimals)
+            check_options(
+                version, limits, classes=classes, default=default, strings=strings, big_ints=big_ints, decimals=decimals
+            )
         self.version = version
         self._classes = default_registry if classes is None else classes
         self._kinds = self._classes.kinds

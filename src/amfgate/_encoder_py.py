@@ -162,7 +162,9 @@ class Encoder:
         big_ints: str = "error",
         decimals: str = "float",
     ) -> None:
-        check_options(version, limits, strings=strings, big_ints=big_ints, decimals=decimals)
+        check_options(
+            version, limits, classes=classes, default=default, strings=strings, big_ints=big_ints, decimals=decimals
+        )
         limits = limits or DEPTH_ALONE
         self.version = version
         self._classes = default_registry if classes is None else classes

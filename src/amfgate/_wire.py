@@ -131,6 +131,8 @@ def check_options(
     version: object,
     limits: object,
     *,
+    classes: object = None,
+    default: object = None,
     strings: object = "all",
     big_ints: object = "error",
     decimals: object = "float",
@@ -140,7 +142,11 @@ def check_options(
     if type(version) is not int or version not in (0, 3):
         raise ValueError(f"version is 0 (AMF0) or 3 (AMF3), not {version!r}")
     if limits is not None and not isinstance(limits, Limits):
-        raise TypeError(f"limits is an amfgate.Limits or None, not {limits!r}")
+        raise ValueError(f"limits is an amfgate.Limits or None, not {limits!r}")
+    if classes is not None and not hasattr(classes, "plan_for"):
+        raise ValueError(f"classes is an amfgate.ClassRegistry or None, not {classes!r}")
+    if default is not None and not callable(default):
+        raise ValueError(f"default is a function or None, not {default!r}")
     for name, value, choices in (
         ("strings", strings, ("adaptive", "all")),
         ("big_ints", big_ints, ("error", "float", "string")),

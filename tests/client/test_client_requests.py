@@ -239,7 +239,7 @@ def test_a_client_says_where_it_calls_but_no_secret() -> None:
             "^headers are a mapping of names to values, or amfgate.Header objects; found 'T'",
         ),
         ({"headers": {1: 2}}, TypeError, "^a header's name is text, not 1$"),
-        ({"limits": 5}, TypeError, "^limits is an amfgate.Limits or None, not 5$"),
+        ({"limits": 5}, ValueError, "^limits is an amfgate.Limits or None, not 5$"),
         ({"classes": {}}, TypeError, "^classes is an amfgate.ClassRegistry, not {}$"),
         ({"big_ints": "x"}, ValueError, "^big_ints is one of 'error', 'float', 'string', not 'x'$"),
         ({"transport": 5}, TypeError, "^transport is a WSGI application or an httpx transport, not 5$"),

@@ -183,11 +183,23 @@ def test_an_option_of_the_decoder_that_is_none_names_those_there_are(codec):
 
 
 @pytest.mark.parametrize("limits", [{"max_depth": 3}, 5])
-def test_limits_of_another_type_are_a_type_error(codec, limits):
-    with pytest.raises(TypeError, match=r"limits is an amfgate.Limits or None, not"):
+def test_limits_of_another_type_are_a_value_error(codec, limits):
+    with pytest.raises(ValueError, match=r"limits is an amfgate.Limits or None, not"):
         codec.dumps(None, limits=limits)
-    with pytest.raises(TypeError, match=r"limits is an amfgate.Limits or None, not"):
+    with pytest.raises(ValueError, match=r"limits is an amfgate.Limits or None, not"):
         codec.loads(b"\1", limits=limits)
+
+
+def test_classes_that_are_no_registry_are_a_value_error(codec):
+    with pytest.raises(ValueError, match="classes is an amfgate.ClassRegistry or None, not 5"):
+        codec.dumps(None, classes=5)
+    with pytest.raises(ValueError, match="classes is an amfgate.ClassRegistry or None, not 5"):
+        codec.loads(b"\1", classes=5)
+
+
+def test_a_default_that_cannot_be_called_is_a_value_error(codec):
+    with pytest.raises(ValueError, match="default is a function or None, not 5"):
+        codec.dumps(None, default=5)
 
 
 def test_str_given_to_loads_is_a_type_error_that_says_what_to_do(codec):
