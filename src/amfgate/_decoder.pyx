@@ -349,7 +349,7 @@ cdef int EXTERNAL_DEPTH = _wire.EXTERNAL_DEPTH
 cdef Py_ssize_t DEPTH_USUAL = DEPTH_ALONE.max_depth
 cdef object USUAL_CLASSES = default_registry
 cdef object USUAL_LIMITS = Limits
-cdef object USUAL_CLASSES = ClassRegistry
+cdef object REGISTRY = ClassRegistry
 cdef object UTC = _datetime.timezone.utc
 cdef object UNDEFINED = undefined
 cdef object _PENDING = object()
@@ -519,7 +519,7 @@ cdef class Decoder:
             type(version) is int
             and (version == 3 or version == 0)
             and (limits is None or type(limits) is USUAL_LIMITS)
-            and (classes is None or type(classes) is USUAL_CLASSES)
+            and (classes is None or type(classes) is REGISTRY)
             and type(dates) is str
             and (dates == "datetime" or dates == "ms")
         ):
