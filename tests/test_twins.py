@@ -148,7 +148,7 @@ SINGLES = [
     Color.TWO,
     numpy.int64(7),
     numpy.float32(1.5),
-    numpy.datetime64("NaT"),
+    numpy.datetime64("NaT", "us"),
     numpy.arange(3, dtype="int32"),
     numpy.ones((2, 2)),
     numpy.array([2**40]),
