@@ -107,9 +107,8 @@ class Flex:
                 known = headers.get(m.FLEX_CLIENT_ID)
                 reply_headers: dict[str, Any] = {}
                 if known == "nil" or known is None and kind == "CommandMessage":
-                    known = made = (
-                        made or m.new_id()
-                    )  # one client, one id, however many of its messages are in the packet
+                    # one client, one id, however many of its messages are in the packet
+                    known = made = made or m.new_id()
                     reply_headers[m.FLEX_CLIENT_ID] = known
                 call.envelope = FlexEnvelope(message, reply_headers)
                 if kind == "RemotingMessage":

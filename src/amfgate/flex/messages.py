@@ -105,13 +105,12 @@ def complete(message: TypedObject) -> TypedObject:
 
 def new_id() -> str:
     """A fresh random id (UUID version 4) as Flex writes it: upper case."""
-    digits = f"{int.from_bytes(os.urandom(16), 'big') & _RANDOM_BITS | _VERSION_4:032X}"
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+    digits = os.urandom(16).hex().upper()
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{_VARIANT[digits[16]]}{digits[17:20]}-{digits[20:]}"
 
 
-# The bits of a UUID that RFC 9562 (5.4) leaves to chance, and those that say "random".
-_RANDOM_BITS: Final = 0xFFFFFFFF_FFFF_0FFF_3FFF_FFFFFFFFFFFF
-_VERSION_4: Final = 0x00000000_0000_4000_8000_000000000000
+# RFC 9562, 5.4: the third group begins with the version, 4; the fourth with the variant, of which two bits are random.
+_VARIANT: Final = {digit: "89AB"[int(digit, 16) & 3] for digit in "0123456789ABCDEF"}
 
 
 def acknowledge(request: TypedObject, body: Any, *, small: bool = False) -> TypedObject:
