@@ -60,6 +60,8 @@ class Run:
     quick: bool
     tables: list[Table] = field(default_factory=list)
     times: dict[tuple[str, str, str], float] = field(default_factory=dict)  # (direction, workload, library) -> seconds
+    # (direction, workload, ours, theirs) -> ours / theirs, both from one table: the rounds of one table interleave
+    ratios: dict[tuple[str, str, str, str], float] = field(default_factory=dict)
     right: dict[tuple[str, str], bool] = field(default_factory=dict)  # (workload, library) -> its round trip is exact
     figures: dict[str, float] = field(default_factory=dict)  # what the targets are about, beyond `times`
     versions: dict[str, str] = field(default_factory=dict)
@@ -160,6 +162,12 @@ def compare(
         for direction, cases in (("encode", encoders), ("decode", decoders)):
             measure(cases, run.effort)
             run.times.update(((direction, workload.name, case.name), case.median) for case in cases)
+            run.ratios.update(
+                ((direction, workload.name, ours.name, case.name), own.median / case.median)
+                for own in cases
+                if own.name == ours.name
+                for case in cases
+            )
         encode.add(
             workload.name,
             microseconds(run.times["encode", workload.name, ours.name]),
@@ -206,10 +214,9 @@ def cell(run: Run, direction: str, workload: str, ours: str, theirs: str) -> str
 def mean_ratio(run: Run, direction: str, ours: str, theirs: str) -> float | None:
     """The geometric mean of ours / theirs over the workloads that count and that the peer can do at all."""
     found = [
-        run.times[direction, workload.name, ours] / run.times[direction, workload.name, theirs]
+        run.ratios[direction, workload.name, ours, theirs]
         for workload in data.WORKLOADS
-        if workload.in_mean
-        and {(direction, workload.name, ours), (direction, workload.name, theirs)} <= run.times.keys()
+        if workload.in_mean and (direction, workload.name, ours, theirs) in run.ratios
     ]
     return math.exp(sum(map(math.log, found)) / len(found)) if len(found) > 2 else None
 
@@ -408,13 +415,12 @@ def targets(run: Run) -> None:
     compiled = ["Py3AMF compiled AMF3", "miniamf compiled AMF3"]
 
     def against(direction: str, workload: str, ours: str, *theirs: str) -> float | None:
-        mine = run.times.get((direction, workload, ours))
         known = [
-            run.times[direction, workload, name]
+            run.ratios[direction, workload, ours, name]
             for name in theirs
-            if run.right.get((workload, name)) and (direction, workload, name) in run.times
+            if run.right.get((workload, name)) and (direction, workload, ours, name) in run.ratios
         ]
-        return None if mine is None or not known else mine / min(known)
+        return max(known, default=None)
 
     row("encode AMF3, geometric mean", "msgspec.msgpack", mean_ratio(run, "encode", library, "msgspec.msgpack"), 1.00)
     for name in ("W1", "W1s", "W3n"):
