@@ -1,7 +1,7 @@
 """The gateway: WSGI in, WSGI out.
 
 `Gateway.__call__` decides one thing, whether a request is ours, and by one look-up.  What is not goes to the wrapped
-application as it came.  What is becomes an Exchange and passes the filters; the last lines of `_answer` hand the
+application as it came.  What is becomes an Exchange and passes the filters; the last lines of `answer` hand the
 result to the server.  Everything else is in a filter, an action or a service.
 """
 
@@ -101,7 +101,7 @@ class Gateway:
         self.understood = frozenset(name for step in self.filters.steps for name in getattr(step, "headers", ()))
         self.envelopes = tuple(step.envelope for step in self.filters.steps if hasattr(step, "envelope"))
         self.paths = _paths(path)
-        self._cors = None if cors is None else Cors(cors)
+        self.cors = None if cors is None else Cors(cors)
         self._routes: dict[str, WsgiApp] = {}
         if crossdomain is not None:
             policy = crossdomain_xml(crossdomain)
@@ -109,7 +109,7 @@ class Gateway:
         for one in self.paths:
             # PATH_INFO holds the bytes of the URL as Latin-1 characters (PEP 3333, "Unicode Issues").
             served = one.encode("utf-8").decode("latin-1")
-            self._routes[served] = self._routes[served + "/"] = self._answer
+            self._routes[served] = self._routes[served + "/"] = self.answer
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         route = self._routes.get(environ.get("PATH_INFO", ""))
@@ -120,7 +120,8 @@ class Gateway:
     def __repr__(self) -> str:
         return f"<Gateway {', '.join(path or '/' for path in self.paths)}: {self.filters!r}>"
 
-    def _answer(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+    def answer(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer a request as remoting, whatever its path: for who has done the routing already."""
         exchange = Exchange(environ, self)
         try:
             self.filters.run(exchange)
@@ -130,8 +131,8 @@ class Gateway:
             if exchange.logged:
                 log_calls(exchange.calls)
             headers = response.headers
-            if self._cors is not None:
-                headers = [*headers, *self._cors.headers(environ)]
+            if self.cors is not None:
+                headers = [*headers, *self.cors.headers(environ)]
             body = response.body
             start_response(response.status, headers)
         except BaseException:

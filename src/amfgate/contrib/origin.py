@@ -22,7 +22,7 @@ def check_origin(exchange: Exchange, own: Iterable[str], remedy: str) -> None:
     origin = environ.get("HTTP_ORIGIN")
     if not origin or not (environ.get("HTTP_COOKIE") or environ.get("REMOTE_USER")):
         return
-    cors = exchange.gateway._cors
+    cors = exchange.gateway.cors
     if cors is not None and origin in cors.origins:
         return
     scheme, _, host = origin.partition("://")

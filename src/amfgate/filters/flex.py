@@ -165,7 +165,7 @@ def _remoting(call: Call, message: TypedObject, headers: Mapping[Any, Any]) -> N
     credentials = headers.get(m.REMOTE_CREDENTIALS)
     check = call.exchange.check
     if credentials and check is not None:
-        call.user = authenticated(check, *_user_and_password(credentials, headers.get(m.REMOTE_CREDENTIALS_CHARSET)))
+        call.user = authenticated(check, *user_and_password(credentials, headers.get(m.REMOTE_CREDENTIALS_CHARSET)))
 
 
 def _target(call: Call, destination: Any, source: Any, operation: str) -> str:
@@ -204,7 +204,7 @@ def _command(call: Call, message: TypedObject, headers: Mapping[Any, Any], reply
         if check is None:
             raise Fault("Server.ResourceUnavailable", f"{_operation(message)}: this gateway asks nobody to log in")
         if operation == m.LOGIN:
-            authenticated(check, *_user_and_password(message.get("body"), headers.get("DSCredentialsCharset")))
+            authenticated(check, *user_and_password(message.get("body"), headers.get("DSCredentialsCharset")))
         call.answer("success")
         return
     raise Fault(
@@ -213,7 +213,7 @@ def _command(call: Call, message: TypedObject, headers: Mapping[Any, Any], reply
     )
 
 
-def _user_and_password(encoded: Any, charset: Any) -> tuple[str, str]:
+def user_and_password(encoded: Any, charset: Any) -> tuple[str, str]:
     """What a client put into base64 as `user:password`."""
     charset = "utf-8" if charset is None else charset
     if not isinstance(charset, str) or charset.lower() not in _CHARSETS:

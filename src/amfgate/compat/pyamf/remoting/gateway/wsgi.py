@@ -8,7 +8,7 @@ from typing import Any
 
 from .....actions import adapt, authorize, bind, find, invoke
 from .....errors import Fault
-from .....filters.flex import FlexEnvelope, _user_and_password
+from .....filters.flex import FlexEnvelope, user_and_password
 from .....flex.messages import REMOTE_CREDENTIALS, REMOTE_CREDENTIALS_CHARSET
 from .....gateway import Gateway
 from .....log import printable
@@ -62,7 +62,7 @@ class WSGIGateway:
         self._register()
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        return self._gateway._answer(environ, start_response)  # at any path, with the environ as it is
+        return self._gateway.answer(environ, start_response)  # at any path, with the environ as it is
 
     def addService(
         self,
@@ -179,7 +179,7 @@ def _credentials(call: Call) -> tuple[Any, Any]:
     if isinstance(call.envelope, FlexEnvelope):
         headers = call.envelope.message.get("headers")
         if isinstance(headers, Mapping) and headers.get(REMOTE_CREDENTIALS):
-            return _user_and_password(headers[REMOTE_CREDENTIALS], headers.get(REMOTE_CREDENTIALS_CHARSET))
+            return user_and_password(headers[REMOTE_CREDENTIALS], headers.get(REMOTE_CREDENTIALS_CHARSET))
     value = call.exchange.header("Credentials")
     if isinstance(value, Mapping):
         return value.get("userid"), value.get("password")
