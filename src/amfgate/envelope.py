@@ -14,6 +14,7 @@ from .log import message_of, traceback_text
 from .packet import Body
 
 if TYPE_CHECKING:
+    from .gateway import Gateway
     from .pipeline import Call
 
 UNEXPECTED: Final = "The call failed; the log of the server says why."
@@ -42,15 +43,16 @@ class PlainEnvelope:
 PLAIN: Final = PlainEnvelope()
 
 
-def as_fault(error: Exception, debug: bool) -> Fault:
+def as_fault(error: Exception, gateway: Gateway) -> Fault:
     """What the caller is told about `error`.
 
-    A Fault is told as it is.  Anything else was not meant for the caller: it becomes `Server.Processing`, and its
-    class, text and traceback are told only with `debug`.
+    A Fault is told as it is, and so is an exception for which the gateway has a fault (`Gateway(faults=...)`).
+    Anything else was not meant for the caller: it becomes `Server.Processing`, and its class, text and traceback are
+    told only with `debug`.
     """
     if isinstance(error, Fault):
         return error
-    if debug:
+    if gateway.debug:
         return Fault("Server.Processing", message_of(error), details=traceback_text(error))
     return Fault("Server.Processing", UNEXPECTED)
 

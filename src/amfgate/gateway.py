@@ -15,12 +15,13 @@ from ._wire import Limits
 from .actions import default_actions
 from .classes import ClassRegistry, default_registry
 from .cross_origin import CROSSDOMAIN_PATH, Cors, crossdomain_xml
-from .filters import default_filters
+from .filters import Sessions, default_filters
 from .filters.packet_codec import encode_reply
 from .log import log_calls
 from .packet import Packet
 from .pipeline import Exchange, Pipeline, Response, plain
 from .services import ServiceRegistry
+from .sessions import SessionStore
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -44,6 +45,8 @@ class Gateway:
     filters: the list that every request passes, in place of `default_filters(authenticate, actions)`.
     actions: the list that every call passes, in place of `find, authorize, bind, invoke, adapt`.
     authenticate: `check(userid, password)`, which gives the user or None; see `amfgate.filters.Credentials`.
+    sessions: where sessions are kept, `MemoryStore()` or `RedisStore(url)`; see `amfgate.filters.Sessions`, which may
+        be given too.
     classes: the ClassRegistry for typed objects; None is the one that `@remote_class` fills.
     limits: `amfgate.Limits`, about one request.  None is `Limits()`: 16 MiB, 512 levels, 1,000,000 values, 100 calls.
     targets: other names for targets, `{"Old.getScores": "scores.top"}`.
@@ -52,6 +55,9 @@ class Gateway:
         next to the path.  None: that path is the application's.
     debug: send the text and traceback of unexpected exceptions to the caller.  Not for a public server.
     case_insensitive: find targets without regard to case, as PHP servers did.
+    flex_collections: send a list that a method returns as an ArrayCollection, with `"deep"` the lists inside it too.
+        A service or a method may say otherwise; see `amfgate.service`.
+    faults: exceptions that are meant for the caller, `{KeyError: "Shop.NoSuchThing"}`; see `amfgate.envelope`.
 
     A wrong argument, a service that cannot be called and a step without hooks are errors here, not at a request.  A
     gateway is safe to call from any number of threads, and keeps nothing between requests: any worker answers any of
@@ -67,6 +73,7 @@ class Gateway:
         filters: Iterable[Any] | None = None,
         actions: Iterable[Any] | None = None,
         authenticate: Callable[[str, str], Any] | None = None,
+        sessions: SessionStore | Sessions | None = None,
         classes: ClassRegistry | None = None,
         limits: Limits | None = None,
         targets: Mapping[str, str] | None = None,
@@ -74,6 +81,8 @@ class Gateway:
         crossdomain: str | Iterable[str] | None = None,
         debug: bool = False,
         case_insensitive: bool = False,
+        flex_collections: bool | str = False,
+        faults: Mapping[type[Exception], Any] | None = None,
     ) -> None:
         if app is not None and not callable(app):
             raise TypeError(f"app is a WSGI application or None, not {app!r}")
@@ -83,6 +92,8 @@ class Gateway:
             )
         if filters is not None and authenticate is not None:
             raise TypeError("filters= has Credentials in it: Credentials(check); leave authenticate= out")
+        if filters is not None and sessions is not None:
+            raise TypeError("filters= has Sessions in it: Sessions(store); leave sessions= out")
         if limits is not None and not isinstance(limits, Limits):
             raise TypeError(f"limits is an amfgate.Limits, not {limits!r}")
         if classes is not None and not isinstance(classes, ClassRegistry):
@@ -97,7 +108,9 @@ class Gateway:
         # Limits are about requests.  An answer is as large as the service makes it; only its depth has a bound.
         self.reply_limits = Limits(max_body=None, max_depth=self.limits.max_depth, max_values=None, max_bodies=None)
         self.debug = bool(debug)
-        self.filters = Pipeline(default_filters(authenticate, actions) if filters is None else filters)
+        self.flex_collections = flex_collections
+        self.faults = {} if faults is None else dict(faults)
+        self.filters = Pipeline(default_filters(authenticate, actions, sessions) if filters is None else filters)
         self.understood = frozenset(name for step in self.filters.steps for name in getattr(step, "headers", ()))
         self.envelopes = tuple(step.envelope for step in self.filters.steps if hasattr(step, "envelope"))
         self.paths = _paths(path)

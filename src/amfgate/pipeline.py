@@ -21,10 +21,10 @@ leave, then it is raised on.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from http import HTTPStatus
 from logging import INFO
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from .envelope import PLAIN, Envelope, as_fault
 from .errors import DecodeError, Fault, said
@@ -190,6 +190,18 @@ def plain(status: int, sentence: str, headers: Iterable[tuple[str, str]] = ()) -
     return Response(status, sentence + "\n", [*headers, ("X-Content-Type-Options", "nosniff")])
 
 
+class SessionKeeper(Protocol):
+    """What `exchange.sessions` has to offer: `amfgate.filters.Sessions`, or a framework's own."""
+
+    def flex_client_id(self, exchange: Exchange, known: str | None) -> str:
+        """The DSId that this client is to use from now on; `known` is the one that it sent, if it sent one."""
+        ...
+
+    def log_in(self, exchange: Exchange, userid: str, user: Any) -> None: ...
+
+    def log_out(self, exchange: Exchange) -> None: ...
+
+
 class Exchange:
     """One request to the gateway and its answer: what the filters see.
 
@@ -203,10 +215,12 @@ class Exchange:
     check: that function, put here by the Credentials filter; None without one.
     reply_headers: headers of the reply so far; add to them by `add_header`.
     logged: whether each call is to be timed, and logged at INFO.
+    sessions: who keeps sessions, put here by the Sessions filter or a framework's step; None without one.
     """
 
     __slots__ = (
         "_deferred",
+        "_session",
         "calls",
         "check",
         "data",
@@ -216,6 +230,7 @@ class Exchange:
         "reply_headers",
         "request",
         "response",
+        "sessions",
         "user",
     )
 
@@ -228,6 +243,7 @@ class Exchange:
         self.response: Packet | Response | None = None
         self.user: Any = None
         self.check: Callable[[str, str], Any] | None = None
+        self.sessions: SessionKeeper | None = None
         self.reply_headers: list[Header] = []
         self.logged = logger.isEnabledFor(INFO)
         self._deferred: list[tuple[Callable[..., Any], tuple[Any, ...]]] | None = None
@@ -236,6 +252,32 @@ class Exchange:
     def __from_call__(call: Call) -> Exchange:
         """A service's parameter that is annotated Exchange is filled with this."""
         return call.exchange
+
+    @property
+    def session(self) -> MutableMapping[str, Any]:
+        """What is remembered of this client from one request to the next; RuntimeError where nothing is."""
+        try:
+            return self._session
+        except AttributeError:
+            raise RuntimeError(
+                "nothing keeps sessions here: give the gateway a store, Gateway(..., sessions=amfgate.MemoryStore())"
+            ) from None
+
+    @session.setter
+    def session(self, session: MutableMapping[str, Any]) -> None:
+        self._session = session
+
+    def log_in(self, userid: str, user: Any) -> None:
+        """Make `user`, whose credentials were right, the one who makes this request and, with sessions, the next."""
+        if self.sessions is not None:
+            self.sessions.log_in(self, userid, user)
+        self.user = user
+
+    def log_out(self) -> None:
+        """Make this request, and with sessions the next, nobody's."""
+        if self.sessions is not None:
+            self.sessions.log_out(self)
+        self.user = None
 
     def header(self, name: str, default: Any = None) -> Any:
         """The value of the request's header `name`; of several the last."""
@@ -298,15 +340,15 @@ class Exchange:
 
         Before there is a packet, the answer is HTTP: 400 for a DecodeError, 500 for anything else.
         """
-        debug = self.gateway.debug
+        gateway = self.gateway
         if self.request is None:
             log_error(f"request failed: {message_of(error)}", error)
             status = 400 if isinstance(error, DecodeError) else 500
-            fault = as_fault(error, debug)
+            fault = as_fault(error, gateway)
             text = str(error) if status == 400 else f"{fault.code}: {fault.description}"
             self.response = plain(status, f"{text}\n{fault.details}".rstrip("\n"))
             return
-        fault = as_fault(error, debug)
+        fault = as_fault(error, gateway)
         log_error(f"packet of {len(self.calls)} calls failed: {printable(said(fault))}", error)
         for call in self.calls:
             if call.fault is None:
@@ -351,6 +393,7 @@ class Call:
     envelope: makes the response out of the result or a fault.
     fault: the Fault that was answered, None without one.
     user: who calls; the exchange's user unless it is set here.
+    session: the exchange's: a mapping that is kept from one request of this client to the next.
     seconds: how long the actions took; 0.0 while nobody logs at INFO.
     bytes_in: the size of the arguments in the packet.
     """
@@ -404,6 +447,10 @@ class Call:
         self._user = user
 
     @property
+    def session(self) -> MutableMapping[str, Any]:
+        return self.exchange.session
+
+    @property
     def request(self) -> Any:
         """The request as the framework knows it, where a step of `amfgate.contrib` makes one."""
         try:
@@ -420,7 +467,7 @@ class Call:
 
     def fail(self, error: Exception) -> None:
         """Answer with `error`, and log it."""
-        fault = as_fault(error, self.gateway.debug)
+        fault = as_fault(error, self.gateway)
         log_error(f"{printable(self.target)} failed: {printable(said(fault))}", error)
         self.refuse(fault)
 
