@@ -22,6 +22,7 @@ import msgspec
 
 from .errors import Fault
 from .log import printable
+from .members import type_name
 from .types import undefined
 
 Convert = Callable[[Any], Any]
@@ -366,14 +367,3 @@ def _said(message: str) -> tuple[str, str]:
         message, place = message[: found.start()], found[1].replace("`", "")
     message = printable(message.replace("`", ""))
     return printable(place), message[:1].lower() + message[1:]
-
-
-def type_name(annotation: Any) -> str:
-    """An annotation as it is written, for people: "list[int]", "" for none."""
-    if annotation is inspect.Parameter.empty:  # the same object as inspect.Signature.empty
-        return ""
-    if annotation is type(None) or annotation is None:
-        return "None"
-    if isinstance(annotation, type) and typing.get_origin(annotation) is None:
-        return annotation.__qualname__
-    return str(annotation).replace("typing.", "")

@@ -13,7 +13,8 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from .fields import fields_of
+from .fields import declared_by, fields_of
+from .members import describe
 from .plans import EXTERNAL, WRAPPER, Plan, Rename, bare, make_plan
 from .types import TypedObject
 
@@ -76,6 +77,9 @@ class ClassRegistry:
                     raise TypeError(f"{cls.__qualname__} is to be externalizable and has no {method}(self, stream)")
             plan = Plan(cls, alias, EXTERNAL)
             plan.make = lambda: bare(cls)
+            fields = fields_of(cls)
+            names = declared_by(cls) if fields is None else fields
+            plan.declared = tuple((name, name, False) for name in names)
         else:
             plan = make_plan(cls, alias, rename, frozenset(exclude), frozenset(readonly), dynamic)
         with self._lock:
@@ -106,6 +110,20 @@ class ClassRegistry:
     def plan_for(self, alias: str) -> Plan | None:
         """The plan registered for an alias; None for one that nobody registered."""
         return self._by_alias.get(alias) or _BUILTIN_ALIASES.get(alias)
+
+    def plans(self) -> list[Plan]:
+        """The plans of the registered classes, sorted by alias."""
+        return [plan for _, plan in sorted(self._by_alias.items())]
+
+    def describe(self) -> list[dict[str, Any]]:
+        """What is registered, for people and generators, sorted by alias; JSON can hold it.
+
+        alias; class, with its module; description, the first line of its docstring; base, the alias of the nearest
+        base class that is registered, or None; dynamic: may an instance have other members than those listed?;
+        external: does the class write itself?; members, those of base classes first, each with name (on the wire),
+        attribute (in Python), type (as it is annotated, "" for unknown), required and readonly.
+        """
+        return [describe(plan, self._by_class) for plan in self.plans()]
 
     def __contains__(self, cls: object) -> bool:
         return cls in self._by_class

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar, get_origin
 
+_IMMUTABLE = (str, bytes, int, float, type(None))
+
 
 def fields_of(cls: Any) -> tuple[str, ...] | None:
     """The fields of a dataclass, attrs class, pydantic model, msgspec struct or named tuple; None for others."""
@@ -30,7 +32,7 @@ def declared_by(cls: type[Any]) -> tuple[str, ...]:
     """The public annotations and slots of an ordinary class, those of its bases first."""
     names: dict[str, None] = {}
     for base in reversed(cls.__mro__[:-1]):
-        for name, annotation in _annotations(base).items():
+        for name, annotation in annotations_in(base).items():
             if not name.startswith("_") and not _is_class_variable(annotation):
                 names[name] = None
         slots = base.__dict__.get("__slots__", ())
@@ -40,7 +42,8 @@ def declared_by(cls: type[Any]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _annotations(cls: type[Any]) -> Mapping[str, Any]:
+def annotations_in(cls: type[Any]) -> Mapping[str, Any]:
+    """What the body of a class annotates, without its bases, as it is written there."""
     if sys.version_info >= (3, 14):  # evaluating could fail on a name that is only imported for type checkers
         import annotationlib
 
@@ -51,26 +54,44 @@ def _annotations(cls: type[Any]) -> Mapping[str, Any]:
 
 def _is_class_variable(annotation: Any) -> bool:
     if isinstance(annotation, str):
-        return annotation.startswith(("ClassVar", "typing.ClassVar", "t.ClassVar"))
+        return annotation.partition("[")[0].strip() in ("ClassVar", "typing.ClassVar", "t.ClassVar")
     return annotation is ClassVar or get_origin(annotation) is ClassVar
+
+
+class Constant:
+    """Makes a default that is the same for every instance."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __call__(self) -> Any:
+        return self.value
 
 
 def defaults_of(cls: Any, fields: tuple[str, ...]) -> dict[str, Callable[[], Any]]:
     """field -> a function that makes its default; a field that has none gets None."""
+    found = declared_defaults(cls)
+    return {name: found.get(name, _none) for name in fields}
+
+
+def declared_defaults(cls: Any) -> dict[str, Callable[[], Any]]:
+    """field -> a function that makes its default, for the fields that have one."""
     found: dict[str, Callable[[], Any]] = {}
     if dataclasses.is_dataclass(cls):
         for field in dataclasses.fields(cls):
             if field.default_factory is not dataclasses.MISSING:
                 found[field.name] = field.default_factory
             elif field.default is not dataclasses.MISSING:
-                found[field.name] = _constant(field.default)
+                found[field.name] = Constant(field.default)
     elif hasattr(cls, "__attrs_attrs__"):
         for field in cls.__attrs_attrs__:
             factory = getattr(field.default, "factory", None)
             if factory is not None and not getattr(field.default, "takes_self", False):
                 found[field.name] = factory
             elif factory is None and type(field.default).__name__ not in ("_Nothing", "NothingType"):
-                found[field.name] = _constant(field.default)
+                found[field.name] = Constant(field.default)
     elif hasattr(cls, "__struct_fields__"):
         import msgspec
 
@@ -78,19 +99,17 @@ def defaults_of(cls: Any, fields: tuple[str, ...]) -> dict[str, Callable[[], Any
             if struct_field.default_factory is not msgspec.NODEFAULT:
                 found[struct_field.name] = struct_field.default_factory
             elif struct_field.default is not msgspec.NODEFAULT:
-                found[struct_field.name] = _constant(struct_field.default)
+                found[struct_field.name] = Constant(struct_field.default)
     elif hasattr(cls, "__pydantic_fields__"):
         for name, info in cls.__pydantic_fields__.items():
-            if not info.is_required():
+            if isinstance(info.default, _IMMUTABLE) and info.default_factory is None:
+                found[name] = Constant(info.default)
+            elif not info.is_required():
                 found[name] = partial(info.get_default, call_default_factory=True)
     elif issubclass(cls, tuple):
         for name, value in getattr(cls, "_field_defaults", {}).items():
-            found[name] = _constant(value)
-    return {name: found.get(name, _none) for name in fields}
-
-
-def _constant(value: Any) -> Callable[[], Any]:
-    return lambda: value
+            found[name] = Constant(value)
+    return found
 
 
 def _none() -> None:

@@ -33,13 +33,31 @@ class Plan:
         (named tuples): such ones are made last, by `build`.
     fill: (instance, members) -> how many members were missing and got a default.
     build: members -> (instance, defaults), only where `make` is None.
+    declared: for each member that the class declares, its attribute, its name on the wire and whether it is read-only.
+    dynamic: was the class registered so?
+    hints: () -> attribute -> annotation, resolved, where they are not those of the class itself; else None.
 
     Two short cuts for the compiled twins, None where they would not do the same:
     attributes: what `get` reads, one attribute for each name, when reading them runs no code of the user's.
     direct: name on the wire -> attribute, when members may be put straight into the instance's `__dict__`.
     """
 
-    __slots__ = ("alias", "attributes", "build", "cls", "direct", "extra", "fill", "form", "get", "make", "names")
+    __slots__ = (
+        "alias",
+        "attributes",
+        "build",
+        "cls",
+        "declared",
+        "direct",
+        "dynamic",
+        "extra",
+        "fill",
+        "form",
+        "get",
+        "hints",
+        "make",
+        "names",
+    )
 
     def __init__(self, cls: type[Any], alias: str, form: int = MEMBERS) -> None:
         self.cls = cls
@@ -51,6 +69,9 @@ class Plan:
         self.make: Callable[[], Any] | None = None
         self.fill: Callable[[Any, dict[str, Any]], int] = _no_members
         self.build: Callable[[dict[str, Any]], tuple[Any, int]] | None = None
+        self.declared: tuple[tuple[str, str, bool], ...] = ()
+        self.dynamic = False
+        self.hints: Callable[[], dict[str, Any]] | None = None
         self.attributes: tuple[str, ...] | None = None
         self.direct: dict[str, str] | None = None
 
@@ -101,6 +122,10 @@ def make_plan(
     incoming = {wire: name for wire, name in zip(names, attributes, strict=True) if name not in readonly}
     plan = Plan(cls, alias)
     plan.names = names
+    plan.declared = tuple(
+        (attribute, name, attribute in readonly) for attribute, name in zip(attributes, names, strict=True)
+    )
+    plan.dynamic = dynamic
     if fields is None:
         _plan_ordinary(plan, attributes, to_wire, exclude, readonly, incoming, dynamic)
     elif issubclass(cls, tuple):

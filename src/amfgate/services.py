@@ -13,9 +13,10 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
-from .arguments import Binder, type_name
+from .arguments import Binder
 from .errors import Fault
 from .log import logger
+from .members import type_name
 
 T = TypeVar("T")
 

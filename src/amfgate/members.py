@@ -1,0 +1,125 @@
+"""What the members of a class are, for whoever has to know more than their names: types, defaults, which may be set.
+
+The codec needs none of this.  It is for checking arguments, for describing a registry, for generating classes of other
+languages.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from .fields import Constant, annotations_in, declared_defaults, fields_of
+from .plans import EXTERNAL, Plan
+
+
+class Member(NamedTuple):
+    """One member of a class.
+
+    attribute: its name in Python.  name: its name on the wire.
+    annotation: its type, resolved; Any when there is none or its names cannot be found.
+    required: it has no default.  readonly: it is sent, but not taken from a client.
+    default: what it is when it does not come; None also when a function makes it, and when it is required.
+    """
+
+    attribute: str
+    name: str
+    annotation: Any
+    required: bool
+    readonly: bool
+    default: Any
+
+
+def members_of(plan: Plan) -> tuple[Member, ...]:
+    """The members that a class declares, in the order in which they travel; () for the built-in wrappers."""
+    cls = plan.cls
+    hints = annotations_of(cls) if plan.hints is None else plan.hints()
+    defaults = declared_defaults(cls) if fields_of(cls) is not None else _class_attributes(plan)
+    return tuple(
+        Member(
+            attribute,
+            name,
+            hints.get(attribute, Any),
+            attribute not in defaults,
+            readonly,
+            getattr(defaults.get(attribute), "value", None),
+        )
+        for attribute, name, readonly in plan.declared
+    )
+
+
+def _class_attributes(plan: Plan) -> dict[str, Constant]:
+    """The defaults of an ordinary class."""
+    missing = object()
+    found: dict[str, Constant] = {}
+    for attribute, _, _ in plan.declared:
+        value = getattr(plan.cls, attribute, missing)
+        if value is not missing and not isinstance(value, types.MemberDescriptorType):
+            found[attribute] = Constant(value)
+    return found
+
+
+def annotations_of(cls: type[Any]) -> dict[str, Any]:
+    """The annotations of a class and its bases, resolved; one whose names cannot be found is left out."""
+    try:
+        return typing.get_type_hints(cls, include_extras=True)
+    except Exception:
+        pass
+    # One of them cannot be made out: each by itself, in the module that it was written in.
+    hints: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        scope = getattr(sys.modules.get(base.__module__), "__dict__", {})
+        for name, annotation in annotations_in(base).items():
+            holder = types.SimpleNamespace(__annotations__={name: annotation})
+            hints.pop(name, None)
+            try:
+                hints.update(typing.get_type_hints(holder, scope, dict(vars(base)), include_extras=True))
+            except Exception:
+                continue
+    return hints
+
+
+def describe(plan: Plan, registered: Mapping[type, Plan]) -> dict[str, Any]:
+    """A registered class as `ClassRegistry.describe` tells it."""
+    cls = plan.cls
+    base = next((registered[one].alias for one in cls.__mro__[1:] if one in registered), None)
+    return {
+        "alias": plan.alias,
+        "class": f"{cls.__module__}.{cls.__qualname__}",
+        "description": _first_line(cls),
+        "base": base,
+        "dynamic": plan.dynamic or plan.names is None and not plan.declared,
+        "external": plan.form == EXTERNAL,
+        "members": [
+            {
+                "name": member.name,
+                "attribute": member.attribute,
+                "type": "" if member.annotation is Any else type_name(member.annotation),
+                "required": member.required,
+                "readonly": member.readonly,
+            }
+            for member in members_of(plan)
+        ],
+    }
+
+
+def _first_line(cls: type[Any]) -> str:
+    """The first line of the class's own docstring; "" for the one that a dataclass writes itself, its signature."""
+    text = inspect.cleandoc(cls.__dict__.get("__doc__") or "")
+    line = text.partition("\n")[0]
+    return "" if line.startswith(f"{cls.__name__}(") and fields_of(cls) is not None else line
+
+
+def type_name(annotation: Any) -> str:
+    """An annotation as it is written, for people: "list[int]", "" for none."""
+    if annotation is inspect.Parameter.empty:  # the same object as inspect.Signature.empty
+        return ""
+    if annotation is type(None) or annotation is None:
+        return "None"
+    if isinstance(annotation, type) and typing.get_origin(annotation) is None:
+        return annotation.__qualname__
+    return str(annotation).replace("typing.", "")
