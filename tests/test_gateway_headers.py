@@ -40,7 +40,6 @@ def test_a_header_that_need_not_be_understood_is_not_looked_at() -> None:
         "RequestPersistentHeader",
         "AppendToGatewayUrl",
         "ReplaceGatewayUrl",
-        "DescribeService",
         "amf_server_debug",
     ],
 )

@@ -151,6 +151,7 @@ def test_a_fault_has_all_the_members_that_clients_read() -> None:
         "faultCode": "Shop.SoldOut",
         "faultString": "the last one went",
         "faultDetail": "at noon",
+        "extendedData": [1, 2],
     }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from .errors import Fault
+from .faults import mapped
 from .log import message_of, traceback_text
 from .packet import Body
 
@@ -37,7 +38,7 @@ class PlainEnvelope:
         return Body(call.uri + "/onResult", "null", call.result)
 
     def fault(self, call: Call, fault: Fault) -> Body:
-        return Body(call.uri + "/onStatus", "null", fault_value(fault))
+        return Body(call.uri + "/onStatus", "null", fault_value(fault, root_cause(fault, call.gateway)))
 
 
 PLAIN: Final = PlainEnvelope()
@@ -46,27 +47,51 @@ PLAIN: Final = PlainEnvelope()
 def as_fault(error: Exception, gateway: Gateway) -> Fault:
     """What the caller is told about `error`.
 
-    A Fault is told as it is, and so is an exception for which the gateway has a fault (`Gateway(faults=...)`).
+    A Fault is told as it is, and an exception for which the gateway has a fault by that: see `amfgate.faults`.
     Anything else was not meant for the caller: it becomes `Server.Processing`, and its class, text and traceback are
     told only with `debug`.
     """
     if isinstance(error, Fault):
         return error
+    fault = mapped(error, gateway.faults)
+    if fault is not None:
+        return fault
     if gateway.debug:
         return Fault("Server.Processing", message_of(error), details=traceback_text(error))
     return Fault("Server.Processing", UNEXPECTED)
 
 
-def fault_value(fault: Fault) -> dict[str, Any]:
-    """The error object of a plain reply: the members of Flash remoting, and those that newer clients read."""
-    return {
+def root_cause(fault: Fault, gateway: Gateway) -> Any:
+    """What is sent as the root cause of a fault: the one that it was given, or an exception as a typed object.
+
+    That is the fault itself if its class is registered with the gateway's `classes`, else the exception that it was
+    raised from (`raise Fault(...) from error`, and what `Gateway(faults=...)` makes a fault of) if that one's is.  An
+    exception of another class is never sent.
+    """
+    if fault.root_cause is not None:
+        return fault.root_cause
+    for error in (fault, fault.__cause__):
+        if type(error) in gateway.classes:
+            return error
+    return None
+
+
+def fault_value(fault: Fault, cause: Any = None) -> dict[str, Any]:
+    """The error object of a plain reply: the members of Flash remoting, and those that newer clients read.
+
+    `cause` is its root cause.  `extendedData` is there only if the fault has some.
+    """
+    value = {
         "code": fault.code,
         "level": "error",
         "description": fault.description,
         "details": fault.details,
         "type": type(fault).__name__,
-        "rootcause": fault.root_cause,
+        "rootcause": cause,
         "faultCode": fault.code,
         "faultString": fault.description,
         "faultDetail": fault.details,
     }
+    if fault.extended_data is not None:
+        value["extendedData"] = fault.extended_data
+    return value

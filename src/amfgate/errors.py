@@ -48,7 +48,7 @@ class EncodeError(AmfError, ValueError):
         return f"{self.message}{place}{': ' + self.hint if self.hint else ''}"
 
 
-def said(error: BaseException) -> str:
+def said(error: object) -> str:
     """An error's own text, for another error's message; its class has the last word on `str`, and may fail."""
     try:
         return str(error)
@@ -60,10 +60,19 @@ class Fault(Exception):
     """An answer to a call that is not its result: raise it in a service to tell the caller what went wrong.
 
     `code` is for programs (`"Client.Authentication"`, `"Shop.SoldOut"`), `description` for people; `details` is more
-    text, `root_cause` and `extended_data` are any values that can be sent, for Flex clients.  What is in a Fault
-    is sent as it is: put nothing in it that the caller must not read.
+    text, `root_cause` and `extended_data` are any values that can be sent.  What is in a Fault is sent as it is: put
+    nothing in it that the caller must not read.
 
         raise amfgate.Fault("Shop.SoldOut", "the last one went this morning")
+
+    A program that wants to catch its own classes of faults in ActionScript gets them as the root cause: a registered
+    exception that the fault was raised from, or a registered subclass of Fault, whose own attributes then travel.
+
+        @amfgate.remote_class("com.shop.SoldOut")
+        class SoldOut(amfgate.Fault):
+            def __init__(self, product: int) -> None:
+                super().__init__("Shop.SoldOut", "the last one went this morning")
+                self.product = product
     """
 
     def __init__(

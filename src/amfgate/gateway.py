@@ -15,6 +15,7 @@ from ._wire import Limits
 from .actions import default_actions
 from .classes import ClassRegistry, default_registry
 from .cross_origin import CROSSDOMAIN_PATH, Cors, crossdomain_xml
+from .faults import Faults, check_faults
 from .filters import Sessions, default_filters
 from .filters.packet_codec import encode_reply
 from .log import log_calls
@@ -57,7 +58,7 @@ class Gateway:
     case_insensitive: find targets without regard to case, as PHP servers did.
     flex_collections: send a list that a method returns as an ArrayCollection, with `"deep"` the lists inside it too.
         A service or a method may say otherwise; see `amfgate.service`.
-    faults: exceptions that are meant for the caller, `{KeyError: "Shop.NoSuchThing"}`; see `amfgate.envelope`.
+    faults: exceptions that are meant for the caller, `{KeyError: "Shop.NoSuchThing"}`; see `amfgate.faults`.
 
     A wrong argument, a service that cannot be called and a step without hooks are errors here, not at a request.  A
     gateway is safe to call from any number of threads, and keeps nothing between requests: any worker answers any of
@@ -82,7 +83,7 @@ class Gateway:
         debug: bool = False,
         case_insensitive: bool = False,
         flex_collections: bool | str = False,
-        faults: Mapping[type[Exception], Any] | None = None,
+        faults: Faults | None = None,
     ) -> None:
         if app is not None and not callable(app):
             raise TypeError(f"app is a WSGI application or None, not {app!r}")
@@ -109,7 +110,7 @@ class Gateway:
         self.reply_limits = Limits(max_body=None, max_depth=self.limits.max_depth, max_values=None, max_bodies=None)
         self.debug = bool(debug)
         self.flex_collections = flex_collections
-        self.faults = {} if faults is None else dict(faults)
+        self.faults = check_faults(faults)
         self.filters = Pipeline(default_filters(authenticate, actions, sessions) if filters is None else filters)
         self.understood = frozenset(name for step in self.filters.steps for name in getattr(step, "headers", ()))
         self.envelopes = tuple(step.envelope for step in self.filters.steps if hasattr(step, "envelope"))

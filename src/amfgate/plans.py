@@ -6,19 +6,27 @@ instance, how to make an instance and fill it.  A new kind of value object is a 
 
 from __future__ import annotations
 
+import importlib
+import sys
 import types as _types
 from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .errors import DecodeError, said
+from .errors import DecodeError, Fault, said
 from .fields import camel, declared_by, defaults_of, fields_of
 from .types import TypedObject, undefined
+
+if TYPE_CHECKING:
+    from .members import Member
 
 Rename = str | Callable[[str], str] | Mapping[str, str] | None
 
 # How a class's payload is written in AMF3 (`Plan.form`).
 MEMBERS, WRAPPER, EXTERNAL = 0, 1, 2
+
+# What every Fault has travels as the fault; of a registered class of faults the object holds what is its own.
+_OF_FAULTS = frozenset(("code", "description", "details", "root_cause", "extended_data"))
 
 
 class Plan:
@@ -33,9 +41,14 @@ class Plan:
         (named tuples): such ones are made last, by `build`.
     fill: (instance, members) -> how many members were missing and got a default.
     build: members -> (instance, defaults), only where `make` is None.
+    assign: (instance, attribute, value), as `fill` sets a member.
     declared: for each member that the class declares, its attribute, its name on the wire and whether it is read-only.
-    dynamic: was the class registered so?
-    hints: () -> attribute -> annotation, resolved, where they are not those of the class itself; else None.
+    rename, exclude, readonly, dynamic: as the class was registered.
+
+    For classes that a library maps to tables; None for all others:
+    members: () -> what `amfgate.members.members_of` gives.
+    held: (instance, attribute) -> its value if it has one, else undefined; nothing is loaded.
+    later: completes the plan when it is first used, because the mapping may name classes that come later.
 
     Two short cuts for the compiled twins, None where they would not do the same:
     attributes: what `get` reads, one attribute for each name, when reading them runs no code of the user's.
@@ -44,19 +57,25 @@ class Plan:
 
     __slots__ = (
         "alias",
+        "assign",
         "attributes",
         "build",
         "cls",
         "declared",
         "direct",
         "dynamic",
+        "exclude",
         "extra",
         "fill",
         "form",
         "get",
-        "hints",
+        "held",
+        "later",
         "make",
+        "members",
         "names",
+        "readonly",
+        "rename",
     )
 
     def __init__(self, cls: type[Any], alias: str, form: int = MEMBERS) -> None:
@@ -70,8 +89,14 @@ class Plan:
         self.fill: Callable[[Any, dict[str, Any]], int] = _no_members
         self.build: Callable[[dict[str, Any]], tuple[Any, int]] | None = None
         self.declared: tuple[tuple[str, str, bool], ...] = ()
+        self.assign: Callable[[Any, str, Any], None] = setattr
+        self.rename: Rename = None
+        self.exclude: frozenset[str] = frozenset()
+        self.readonly: frozenset[str] = frozenset()
         self.dynamic = False
-        self.hints: Callable[[], dict[str, Any]] | None = None
+        self.members: Callable[[], tuple[Member, ...]] | None = None
+        self.held: Callable[[Any, str], Any] | None = None
+        self.later: Callable[[], None] | None = None
         self.attributes: tuple[str, ...] | None = None
         self.direct: dict[str, str] | None = None
 
@@ -79,6 +104,34 @@ class Plan:
         """The alias of one instance: a built-in one that was read under another of its names keeps that."""
         own = instance.alias if isinstance(instance, TypedObject) else getattr(instance, "__amf_alias__", None)
         return own if type(own) is str and own else self.alias
+
+    def complete(self) -> Plan:
+        """This plan, ready to be used."""
+        later = self.later
+        if later is not None:
+            later()
+            self.later = None
+        return self
+
+    def lay_out(self, attributes: Iterable[str]) -> None:
+        """Set `names` and `declared` from the attributes that travel; ValueError if two have one name on the wire."""
+        to_wire = _renamer(self.rename)
+        self.declared = tuple((name, to_wire(name), name in self.readonly) for name in attributes)
+        self.names = tuple(wire for _, wire, _ in self.declared)
+        if len(set(self.names)) != len(self.names):
+            raise ValueError(
+                f"two members of {self.cls.__qualname__} have one name on the wire: {', '.join(self.names)}"
+            )
+
+    def check_options(self, declared: Iterable[str]) -> None:
+        """ValueError if `exclude` or `readonly` name what the class does not have."""
+        declared = tuple(declared)
+        for option, given in (("exclude", self.exclude), ("readonly", self.readonly)):
+            for name in given:
+                if declared and name not in declared and not hasattr(self.cls, name):
+                    raise ValueError(
+                        f"{option}: {self.cls.__qualname__} has no member {name!r}; it declares {', '.join(declared)}"
+                    )
 
     def __repr__(self) -> str:
         return f"<Plan of {self.cls.__qualname__} as {self.alias!r}>"
@@ -106,26 +159,22 @@ def make_plan(
     dynamic: bool,
 ) -> Plan:
     """Work out how instances of `cls` travel under `alias`; see `ClassRegistry.register` for the options."""
+    plan = Plan(cls, alias)
+    plan.rename, plan.exclude, plan.readonly, plan.dynamic = rename, exclude, readonly, dynamic
+    mapping = _mapping_of(cls)
+    if mapping is not None:
+        mapping.complete(plan)
+        return plan
     fields = fields_of(cls)
     declared = declared_by(cls) if fields is None else fields
-    for option, given in (("exclude", exclude), ("readonly", readonly)):
-        for name in given:
-            if declared and name not in declared and not hasattr(cls, name):
-                raise ValueError(
-                    f"{option}: {cls.__qualname__} has no member {name!r}; it declares {', '.join(declared)}"
-                )
+    plan.check_options(declared)
+    if issubclass(cls, Fault):
+        exclude = exclude | (_OF_FAULTS - frozenset(declared))
     to_wire = _renamer(rename)
     attributes = tuple(name for name in declared if name not in exclude)
-    names = tuple(to_wire(name) for name in attributes)
-    if len(set(names)) != len(names):
-        raise ValueError(f"two members of {cls.__qualname__} have one name on the wire: {', '.join(names)}")
-    incoming = {wire: name for wire, name in zip(names, attributes, strict=True) if name not in readonly}
-    plan = Plan(cls, alias)
-    plan.names = names
-    plan.declared = tuple(
-        (attribute, name, attribute in readonly) for attribute, name in zip(attributes, names, strict=True)
-    )
-    plan.dynamic = dynamic
+    plan.lay_out(attributes)
+    incoming = {wire: name for name, wire, closed in plan.declared if not closed}
+    plan.assign = _assigner(cls)
     if fields is None:
         _plan_ordinary(plan, attributes, to_wire, exclude, readonly, incoming, dynamic)
     elif issubclass(cls, tuple):
@@ -133,6 +182,25 @@ def make_plan(
     else:
         _plan_fields(plan, attributes, exclude | readonly, incoming, dynamic)
     return plan
+
+
+def _mapping_of(cls: type[Any]) -> Any:
+    """The module of amfgate.contrib.orm that knows how `cls` is mapped to tables; None for a class that is not.
+
+    A class can only be mapped by a library that is loaded, so that nothing is imported here for any other.
+    """
+    for mark, library, module in _MAPPINGS:
+        if hasattr(cls, mark) and library in sys.modules:
+            mapping = importlib.import_module(module)
+            if mapping.maps(cls):
+                return mapping
+    return None
+
+
+_MAPPINGS = (
+    ("__mapper__", "sqlalchemy.orm", "amfgate.contrib.orm.sqlalchemy"),
+    ("_meta", "django.db.models", "amfgate.contrib.orm.django"),
+)
 
 
 def _renamer(rename: Rename) -> Callable[[str], str]:
@@ -178,7 +246,7 @@ def _plan_fields(
     defaults = defaults_of(cls, every)
     plan.get = _getter(attributes)
     pydantic = hasattr(cls, "__pydantic_fields__")
-    assign = _assigner(cls)
+    assign = plan.assign
     accepted = frozenset(incoming.values())
     if pydantic:
         plan.make = lambda: _bare_pydantic(cls)
@@ -275,7 +343,7 @@ def _plan_ordinary(
         plan.get = fetch
     else:
         plan.names, plan.get = None, get
-    assign = _assigner(cls)
+    assign = plan.assign
     plan.make = lambda: bare(cls)
     open_class = dynamic or not attributes
     closed = exclude | readonly
@@ -328,8 +396,17 @@ def _plain_getattr(cls: Any) -> bool:
 
 
 def _plain_setattr(cls: Any) -> bool:
-    """Is `__setattr__` object's own, or only there to freeze the instances?"""
-    return cls.__setattr__ is object.__setattr__ or _is_frozen(cls)
+    """Is `__setattr__` object's own, or one that an instance being born need not mind?"""
+    return cls.__setattr__ is object.__setattr__ or _is_frozen(cls) or _set_by_attrs(cls)
+
+
+def _set_by_attrs(cls: type[Any]) -> bool:
+    """Did attrs write `__setattr__`, to run converters and validators?
+
+    They are run when the instance is bound to an annotation (`amfgate.fitting`), as those of pydantic are: while it is
+    decoded, what it refers to may be incomplete.
+    """
+    return bool(getattr(cls, "__attrs_own_setattr__", False))
 
 
 def _is_frozen(cls: type[Any]) -> bool:
@@ -348,7 +425,7 @@ def _assigner(cls: type[Any]) -> Callable[[Any, str, Any], None]:
         return msgspec.structs.force_setattr
     if hasattr(cls, "__pydantic_fields__"):
         return _assign_to_dict
-    if _is_frozen(cls):
+    if _is_frozen(cls) or _set_by_attrs(cls):
         return object.__setattr__
     return setattr
 

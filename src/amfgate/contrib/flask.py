@@ -22,7 +22,9 @@ and `app.test_client()` reaches it.
 - `call.request` is Flask's request.  `call.user` is who the Credentials header names, with `authenticate=`; else
   Flask-Login's `current_user` where the application has a login manager and somebody is logged in; else None.
 - `abort(403)` is the fault `Client.Authorization`, `abort(401)` `Client.Authentication`, `abort(404)`
-  `Server.ResourceNotFound`; others are named after the error, `Client.Conflict`.
+  `Server.ResourceNotFound`; others are named after the error, `Client.Conflict`.  So it is wherever a call gets to:
+  in a method, in `requires`, in a filter.  What a `before_request` function aborts gets no further than Flask,
+  which answers it as it does everywhere.  `faults=` adds exceptions of your own; see `amfgate.faults`.
 - A page of another site could call with the cookies of its visitor.  Such a request, one with an Origin whose host
   is neither this site's nor among `cors`, is refused.
 - What is deferred (`call.exchange.defer`) runs before the contexts end.
@@ -39,12 +41,15 @@ from typing import Any, Final, TypeVar, overload
 import click
 from flask import Flask, current_app, request
 from werkzeug.exceptions import HTTPException
+from werkzeug.http import HTTP_STATUS_CODES
 from werkzeug.wrappers import Response
 
 from .. import actions
 from .._wire import Limits
+from ..actions import adapt, bind, find, invoke
 from ..cross_origin import CROSSDOMAIN_PATH
 from ..errors import Fault
+from ..faults import Faults, check_faults
 from ..filters import Credentials, Dispatch, Flex, PacketCodec
 from ..gateway import Gateway
 from ..pipeline import REQUEST, Call, Exchange
@@ -67,7 +72,7 @@ class Amf:
         application may have its own, in its configuration: `AMF_PATH`, `AMF_CORS`, ...; what is said here wins.
 
     `debug` is that of the application, and MAX_CONTENT_LENGTH the `max_body`, unless something else is said.  With
-    `actions=` the list is yours: `authorize` and `invoke` of this module belong into it.
+    `actions=` the list is yours: `authorize` of this module belongs into it.
     """
 
     def __init__(
@@ -126,6 +131,7 @@ class _Served:
     def __init__(self, services: ServiceRegistry, app: Flask, options: dict[str, Any]) -> None:
         self.services = services
         self.app = app
+        options["faults"] = {**FAULTS, **check_faults(options.get("faults"))}
         self.options = options
         self._gateway: Gateway | None = None
         self._lock = Lock()
@@ -149,7 +155,7 @@ class _Served:
             options.setdefault("limits", Limits(max_body=most))
         if "filters" not in options:
             authenticate = options.pop("authenticate", None)
-            steps = options.pop("actions", None) or [actions.find, authorize, actions.bind, invoke, actions.adapt]
+            steps = options.pop("actions", None) or [find, authorize, bind, invoke, adapt]
             who = [] if authenticate is None else [Credentials(authenticate)]
             options["filters"] = [PacketCodec(), own_origin, *who, Flex(), Dispatch(steps)]
         return Gateway(None, self.services, **options)
@@ -190,16 +196,21 @@ def authorize(call: Call) -> None:
     actions.authorize(call)
 
 
-def invoke(call: Call) -> None:
-    """Call the method; `abort(...)` and werkzeug's other HTTP errors are faults that tell their descriptions."""
-    try:
-        actions.invoke(call)
-    except HTTPException as error:
-        if error.code is None:
-            raise
-        side = "Client" if error.code < 500 else "Server"
-        code = _CODES.get(error.code, f"{side}.{error.name.replace(' ', '')}")
-        raise Fault(code, error.description or error.name) from error
+def http_fault(error: HTTPException) -> Fault | None:
+    """The fault for `abort(...)` and werkzeug's other HTTP errors: named after the status, with their description.
+
+    `abort(response)` goes by the status of the response.  One that is no error, a redirect to a login page as a rule,
+    is nothing that a Flash program can follow; it is not told.
+    """
+    status = error.code if error.response is None else error.response.status_code
+    if status is None or status < 400:
+        return None
+    name = error.name if error.response is None else HTTP_STATUS_CODES.get(status, "Unknown Error")
+    code = _CODES.get(status, f"{'Client' if status < 500 else 'Server'}.{name.replace(' ', '')}")
+    return Fault(code, str(error.description or name))
+
+
+FAULTS: Final[Faults] = {HTTPException: http_fault}
 
 
 def _command() -> click.Command:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from time import perf_counter
 from typing import Any
 
-from ..actions import default_actions
-from ..pipeline import Exchange, Pipeline
+from ..actions import authorize, default_actions
+from ..pipeline import Exchange, Pipeline, step_name
+from .describe import answer_description
 
 
 class Dispatch:
@@ -15,14 +16,20 @@ class Dispatch:
 
     One call's fault is that call's; the next one is served.  Calls of one packet are served in their order, in this
     thread.
+
+    The header DescribeService is answered here too; see `amfgate.filters.describe`.  The action named `authorize` says
+    which methods the caller is told of.
     """
 
     def __init__(self, actions: Iterable[Any] | None = None) -> None:
         self.pipeline = Pipeline(default_actions() if actions is None else actions)
+        functions = [step for step in self.pipeline.steps if callable(step) and step_name(step) == "authorize"]
+        self._authorize = functions[0] if functions else authorize
 
     def on_request(self, exchange: Exchange) -> None:
         run = self.pipeline.run
         if exchange.logged:
+            answer_description(exchange, self._authorize)
             for call in exchange.calls:
                 if call.response is None:
                     started = perf_counter()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import zlib
 from struct import Struct
 from struct import error as StructError
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from ..codec import Decoder, Encoder
@@ -19,6 +20,8 @@ from ..log import log_error, logger, message_of, printable
 from ..packet import Body, Packet
 from ..pipeline import Call, Exchange, Response, plain
 from ..types import TypedObject, undefined
+from . import debug_events
+from .describe import HEADER as DESCRIBE_SERVICE
 
 if TYPE_CHECKING:
     from ..gateway import Gateway
@@ -42,9 +45,11 @@ KNOWN_HEADERS: Final = (
     "RequestPersistentHeader",
     "AppendToGatewayUrl",
     "ReplaceGatewayUrl",
-    "DescribeService",
-    "amf_server_debug",
+    DESCRIBE_SERVICE,
+    debug_events.HEADER,
 )
+
+_ASKING: Final = (DESCRIBE_SERVICE, debug_events.HEADER)  # those that ask the gateway itself for something
 
 _TYPE: Final = ("Content-Type", "application/x-amf")
 _NO_STORE: Final = ("Cache-Control", "no-store")
@@ -96,6 +101,7 @@ class PacketCodec:
         exchange.data = data
         if data[2:6] == _ONE_CALL and _read_one_call(exchange, data):
             return
+        started = perf_counter() if gateway.debug else 0.0
         try:
             packet = Packet.from_bytes(data, classes=gateway.classes, limits=limits, plain=True)
         except DecodeError as error:
@@ -103,6 +109,12 @@ class PacketCodec:
             _refuse(exchange, plain(413 if too_many else 400, str(error)))
             return
         exchange.request = packet
+        if packet.headers:
+            for header in packet.headers:
+                if header.name in _ASKING:
+                    exchange.logged = True  # has Dispatch look for them, and time the calls
+            if exchange.logged and gateway.debug:
+                debug_events.begin(exchange, started)
         calls = exchange.calls
         for body in packet.bodies:
             try:
@@ -136,7 +148,10 @@ class PacketCodec:
         if exchange.response is None and exchange.request is not None:
             exchange.fail(RuntimeError("no filter answered; the last one has to be Dispatch"))
         response = exchange.response
-        if isinstance(response, Packet):
+        events = debug_events.taken(exchange) if exchange.logged else None
+        if events is not None:
+            events.finish(exchange, encode_reply)
+        elif isinstance(response, Packet):
             exchange.response = encode_reply(exchange, response)
 
 

@@ -29,7 +29,8 @@ What a call has:
 - `request_started` and `request_finished`, and with them `close_old_connections`, once for each packet.
 - A transaction of its own where the database has ATOMIC_REQUESTS, or with `"ATOMIC": True`.  A fault rolls it back.
 - `@amfgate.requires("shop.change_product")` asks `user.has_perm`; a word without a dot is the name of a group.
-- PermissionDenied is the fault `Client.Authorization`, Http404 is `Server.ResourceNotFound`.
+- PermissionDenied is the fault `Client.Authorization`, Http404 `Server.ResourceNotFound`, ValidationError
+  `Client.Validation`: see `amfgate.contrib.django.faults`.
 
 A page of another site could call with the cookies of its visitor.  Such a request, one with an Origin that is neither
 this site, nor in CSRF_TRUSTED_ORIGINS, nor among `cors`, is refused.
@@ -41,6 +42,7 @@ Settings, all of them optional, and all of them also arguments of `gateway` in s
         "SERVICES": {"scores": "shop.scores.Scores"},  # beside what amf_services modules hold
         "ATOMIC": True,                                # or names of databases; False for never
         "MIDDLEWARE": ["django.contrib.sessions.middleware.SessionMiddleware", ...],
+        "FAULTS": {"shop.models.SoldOut": "Shop.SoldOut"},  # exceptions meant for the caller; see amfgate.faults
         "CREDENTIALS": False,                          # have the Credentials header checked by django.contrib.auth
         "CORS", "CROSSDOMAIN", "LIMITS", "TARGETS", "CASE_INSENSITIVE", "DEBUG": as of amfgate.Gateway
     }
@@ -54,11 +56,14 @@ as a view, for urls.py and for django.test.Client; there the whole of the projec
 
 from __future__ import annotations
 
+from ...actions import invoke
+from .faults import FAULTS
 from .gateways import gateway, view
 from .services import discover
-from .steps import Atomic, DjangoCredentials, ProjectMiddleware, RequestCycle, authorize, invoke, trusted_origin
+from .steps import Atomic, DjangoCredentials, ProjectMiddleware, RequestCycle, authorize, trusted_origin
 
 __all__ = [
+    "FAULTS",
     "Atomic",
     "DjangoCredentials",
     "ProjectMiddleware",

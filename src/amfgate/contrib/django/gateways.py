@@ -12,16 +12,27 @@ from django.http import HttpResponse
 from django.utils.module_loading import import_string
 
 from ..._wire import Limits
-from ...actions import adapt, bind, find
+from ...actions import adapt, bind, find, invoke
 from ...filters import Dispatch, Flex, PacketCodec
 from ...gateway import Gateway, WsgiApp
 from ...pipeline import REQUEST
 from ...services import ServiceRegistry
+from .faults import faults_of
 from .services import discover
-from .steps import Atomic, DjangoCredentials, ProjectMiddleware, RequestCycle, authorize, invoke, trusted_origin
+from .steps import Atomic, DjangoCredentials, ProjectMiddleware, RequestCycle, authorize, trusted_origin
 
 # What AMFGATE may have, and what is handed on to Gateway under the same name.
-_GATEWAY: Final = ("path", "cors", "crossdomain", "limits", "targets", "case_insensitive", "debug", "classes")
+_GATEWAY: Final = (
+    "path",
+    "cors",
+    "crossdomain",
+    "limits",
+    "targets",
+    "case_insensitive",
+    "debug",
+    "classes",
+    "faults",
+)
 _DJANGO: Final = ("services", "atomic", "middleware", "credentials")
 
 # By name: to import those of an app that is not installed is an error.
@@ -109,6 +120,7 @@ def _configured(options: dict[str, Any]) -> dict[str, Any]:
     config.update(options)
     if isinstance(config.get("limits"), Mapping):
         config["limits"] = Limits(**config["limits"])
+    config["faults"] = faults_of(config.get("faults"))
     return config
 
 

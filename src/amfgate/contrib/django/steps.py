@@ -10,7 +10,7 @@ ProjectMiddleware         the request, and the project's middleware around all t
         authorize         the user and the permissions
         bind
         Atomic            a transaction
-        invoke            Django's exceptions as faults
+        invoke
         adapt
 """
 
@@ -22,16 +22,15 @@ from functools import partial
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured, MiddlewareNotUsed, PermissionDenied
+from django.core.exceptions import ImproperlyConfigured, MiddlewareNotUsed
 from django.core.handlers.wsgi import WSGIRequest, get_script_name
 from django.core.signals import request_finished, request_started
 from django.db import connections, transaction
 from django.db.models import QuerySet
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.urls import set_script_prefix
 from django.utils.module_loading import import_string
 
-from ... import actions
 from ...errors import Fault
 from ...filters import Credentials
 from ...pipeline import REQUEST, Call, Exchange, Pipeline, Response
@@ -237,13 +236,3 @@ class Atomic:
 
     def __repr__(self) -> str:
         return f"Atomic({', '.join(self.databases)})"
-
-
-def invoke(call: Call) -> None:
-    """Call the method; what Django's views raise for their clients is a fault that tells them."""
-    try:
-        actions.invoke(call)
-    except PermissionDenied as error:
-        raise Fault("Client.Authorization", str(error) or "the user may not make this call") from error
-    except Http404 as error:
-        raise Fault("Server.ResourceNotFound", str(error) or "there is no such thing") from error
