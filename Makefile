@@ -77,6 +77,7 @@ clients: $(VENV)/.tools
 	@if [ -f tests/clients/install.sh ]; then bash tests/clients/install.sh; fi
 	@bash tests/servers/install.sh $(BIN)/python
 	@bash tests/clients/royale/install.sh | grep "^left out" || true
+	@bash tests/clients/royale_rpc/install.sh | grep "^left out" || true
 	@bash tests/interop/install.sh $(BIN)/python
 
 $(VENV)/.bench: $(VENV)/.tools

@@ -271,6 +271,8 @@ class Packet(NamedTuple):
     query: str
     request: bytes
     reply: bytes
+    path: str
+    cookie: str
 
 
 class Recorder:
@@ -290,7 +292,8 @@ class Recorder:
             reply = b"".join(parts)
         finally:
             getattr(parts, "close", lambda: None)()
-        self.packets.append(Packet(environ["QUERY_STRING"], request, reply))
+        packet = Packet(environ["QUERY_STRING"], request, reply, environ["PATH_INFO"], environ.get("HTTP_COOKIE", ""))
+        self.packets.append(packet)
         return [reply]
 
 

@@ -7,18 +7,15 @@ Royale 0.9.12 gets wrong is among the cases and said there: its users will meet 
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import flash_app
-import flask
 import pytest
-from browser import HERE, UNDEFINED, UNEXPECTED, Run, canonical, open_page, text
-from real import leave_out, serving
+from browser import UNDEFINED, UNEXPECTED, Run, canonical, open_page, text
+from real import serving
+from royale_site import compiled, site
 
 import amfgate
 
@@ -28,47 +25,9 @@ SECONDS = 40  # for all calls; they need about four
 UNREADABLE = {"code": -1001, "message": "Failed decoding the response.", "detail": None, "data": None}
 
 
-def compiled() -> Path:
-    """The folder of the compiled application; where there is none, or nothing to run it, a skip or a failure."""
-    found = "left out: tests/clients/test_royale.py, for want of bash"
-    if shutil.which("bash"):
-        installer = ["bash", str(HERE / "royale/install.sh"), "--check"]
-        found = subprocess.run(installer, stdout=subprocess.PIPE, text=True).stdout.strip()
-    for program in ("chromium", "node"):
-        if shutil.which(program) is None:
-            found = f"left out: tests/clients/test_royale.py, for want of {program} (bash tests/clients/install.sh)"
-    if not (HERE / "node_modules/playwright-core").exists():
-        found = "left out: tests/clients/test_royale.py, for want of playwright-core (bash tests/clients/install.sh)"
-    if found.startswith("left out:"):
-        leave_out(found)
-    return Path(found)
-
-
-def site(app_folder: Path) -> flask.Flask:
-    """Serves the application, with page.js in front of it."""
-    site = flask.Flask("royale")
-    script = (HERE / "royale/page.js").read_text(encoding="utf-8")
-    page = (app_folder / "index.html").read_text(encoding="utf-8")
-    page = page.replace("<head>", f"<head><script>{script}</script>", 1)
-
-    @site.get("/")
-    def index() -> str:
-        return page
-
-    @site.get("/favicon.ico")
-    def icon() -> tuple[str, int]:
-        return "", 204
-
-    @site.get("/<path:name>")
-    def file(name: str) -> flask.Response:
-        return flask.send_from_directory(app_folder, name)
-
-    return site
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    app = site(compiled())
+    app = site(compiled("royale"))
     probe = flash_app.Probe()
     services = {"probe": probe, "give": flash_app.Give(), "vault": flash_app.Vault()}
     app.wsgi_app = amfgate.Gateway(

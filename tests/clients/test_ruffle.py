@@ -45,7 +45,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     app = flash_app.wrapped(swf, probe)
     with serving(app) as port:
         site = f"http://127.0.0.1:{port}/"
-        query = urlencode({"gateway": site + "amf", "give": ",".join(flash_app.give_methods())})
+        query = urlencode(
+            {"programs": "as3.swf,as2.swf", "gateway": site + "amf", "give": ",".join(flash_app.give_methods())}
+        )
         reports, log = open_page(f"{site}?{query}", SECONDS, folder)
     return Run(reports, probe.arrived, app.packets, log)
 

@@ -1,7 +1,7 @@
 // In the head of the compiled application's page: keeps what Calls.as reports where ../run.mjs finds it, values as
 // ../test_ruffle.py describes them.
 var gateway = "/amf";
-var give = new URLSearchParams(location.search).get("give").split(",");
+var give = new URLSearchParams(location.search).get("give")?.split(",");
 var reports = {};
 var running = 1;
 
@@ -34,7 +34,15 @@ function describe(value, seen) {
       return Array.from(value, (item) => describe(item, seen));
     return { Array: members(value, seen), length: value.length };
   }
-  return type ? { class: type, ...members(value, seen) } : members(value, seen);
+  if (type.startsWith("mx.collections.Array")) return { [info.names[0].name]: describe(value.source, seen) };
+  return type ? { class: type, ...declared(value, seen) } : members(value, seen);
+}
+
+// What the class declares: an object that can be bound has members of its own that are nobody's business.
+function declared(value, seen) {
+  const { variables, accessors } = value.ROYALE_REFLECTION_INFO();
+  const names = Object.keys({ ...variables?.(), ...accessors?.() });
+  return Object.fromEntries(names.map((key) => [key, describe(value[key], seen)]));
 }
 
 function members(value, seen) {

@@ -1,0 +1,112 @@
+"""The server of the tests with Flex clients: a shop with value objects, and a visitor's book that keeps sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import flash_app
+
+import amfgate
+from amfgate.flex import ArrayCollection
+
+CLASSES = amfgate.ClassRegistry()
+CLASSES.register(flash_app.Point, "shop.Point")
+
+
+@dataclass
+class Customer:
+    first_name: str = ""
+    born_in: int = 0
+
+
+@dataclass
+class Line:
+    sku: str = ""
+    quantity: int = 0
+    unit_price: float = 0.0
+    order: Any = None
+
+
+@dataclass
+class Order:
+    id: int = 0
+    customer: Customer | None = None
+    placed: datetime | None = None
+    lines: list[Line] = field(default_factory=list)
+
+
+for cls in (Customer, Line, Order):
+    CLASSES.register(cls, f"shop.{cls.__name__}", rename="camel")
+
+
+def order(number: int) -> Order:
+    """With a line that refers to it."""
+    order = Order(number, Customer("Grace", 1906), datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC))
+    order.lines.append(Line("tea", 2, 3.5, order))
+    return order
+
+
+class Shop:
+    def __init__(self, arrived: dict[str, Any]) -> None:
+        self.arrived = arrived
+
+    def place(self, order: Order) -> float:
+        self.arrived.setdefault("place", order)
+        return sum(line.quantity * line.unit_price for line in order.lines)
+
+    def ring(self, order: Any) -> Any:
+        self.arrived["ring"] = order
+        order.customer.first_name = "Grace"
+        return order
+
+    def greet(self, customer: Customer) -> str:
+        return f"Hello {customer.first_name}, born in {customer.born_in}"
+
+    def customer(self) -> Customer:
+        return Customer("Grace", 1906)
+
+    def orders(self) -> ArrayCollection:
+        return ArrayCollection([order(1), order(2)])
+
+    def page(self) -> dict[str, Any]:
+        return {"total": 2, "rows": ArrayCollection([{"id": 1}, {"id": 2}])}
+
+    def nested(self) -> ArrayCollection:
+        return ArrayCollection([ArrayCollection([1]), ArrayCollection([])])
+
+    def search(self) -> list[Line]:
+        return [Line("tea", 2, 3.5)]
+
+    def decline(self) -> None:
+        raise amfgate.Fault(
+            "Shop.Declined",
+            "card expired",
+            details="ask the bank",
+            root_cause=Customer("Ada", 1815),
+            extended_data={"lines": [Line("tea", 2, 3.5)]},
+        )
+
+
+class Visits:
+    def count(self, call: amfgate.Call) -> int:
+        number: int = call.session.get("visits", 0) + 1
+        call.session["visits"] = number
+        return number
+
+    def who(self, call: amfgate.Call) -> str | None:
+        return None if call.user is None else call.user.name
+
+
+USERS = {**flash_app.USERS, ("zoë", "pässwörd"): flash_app.User("Zoë", [])}
+
+
+def authenticate(userid: str, password: str) -> flash_app.User | None:
+    return USERS.get((userid, password))
+
+
+def gateway(app: Any, probe: flash_app.Probe) -> amfgate.Gateway:
+    """Around `app`, at two addresses."""
+    services = {"probe": probe, "shop": Shop(probe.arrived), "visits": Visits(), "vault": flash_app.Vault()}
+    return amfgate.Gateway(app, services, path=("/amf", "/amf2"), classes=CLASSES, authenticate=authenticate)

@@ -1,0 +1,251 @@
+"""An Apache Royale application calls the gateway with mx.rpc's RemoteObject over AMFChannels, in headless Chromium.
+
+What Flex applications do: ping, calls, value objects both ways, collections, faults, channels that fail over.
+royale_rpc/Calls.as makes the calls, royale_rpc/install.sh compiles it once.  Values are described as browser.py says,
+a collection as {"ArrayCollection": source}.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import flash_app
+import flex_app
+import pytest
+from browser import UNEXPECTED, Run, canonical, open_page, text
+from flex_app import Customer, Line, Order
+from real import serving
+from royale_site import compiled, site
+
+import amfgate
+
+pytestmark = pytest.mark.clients
+
+SECONDS = 40  # for all calls; they need about three
+UUID = r"[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    app = site(compiled("royale_rpc"))
+    probe = flash_app.Probe()
+
+    @app.post("/gone")
+    def gone() -> tuple[str, int]:
+        return "no gateway here", 404
+
+    @app.post("/busy")
+    def busy() -> tuple[str, int]:
+        return "later", 503
+
+    app.wsgi_app = flex_app.gateway(app.wsgi_app, probe)
+    recorder = flash_app.Recorder(app)
+    with serving(recorder) as port:
+        reports, log = open_page(f"http://127.0.0.1:{port}/", SECONDS, tmp_path_factory.mktemp("royale_rpc"))
+    return Run(reports, probe.arrived, recorder.packets, log)
+
+
+def report(run: Run, case: str) -> Any:
+    return json.loads(run.report(case))
+
+
+def sent(packet: flash_app.Packet) -> Any:
+    """The message of a request; the codec is tested elsewhere."""
+    [body] = amfgate.Packet.from_bytes(packet.request).bodies
+    [message] = body.value
+    return message
+
+
+def test_the_channel_connects_by_a_ping(run: Run) -> None:
+    """The program has the id of the reply, and knows that it may send small messages."""
+    connected = report(run, "connected")["result"]
+
+    assert re.fullmatch(UUID, connected["id"])
+    assert connected["smallMessages"] is True
+    assert run.report("ping") == text({"result": 5})
+    assert (sent(run.packets[0])["operation"], sent(run.packets[1])["operation"]) == (5, "add")
+    assert sent(run.packets[0])["headers"] == {"DSMessagingVersion": 1, "DSId": "nil"}
+    assert {sent(packet)["headers"]["DSId"] for packet in run.packets[1:]} == {connected["id"]}
+
+
+POINT = {"class": "Point", "x": 3, "y": 4}
+ADA = {"class": "Customer", "firstName": "Ada", "bornIn": 1815}
+ORDER = {
+    "class": "Order",
+    "id": 7,
+    "customer": ADA,
+    "placed": {"Date": 1000000000000},
+    "lines": [
+        {"class": "Line", "sku": "tea", "quantity": 2, "unitPrice": 3.5, "order": {"seen": 0}},
+        {"class": "Line", "sku": "cup", "quantity": 1, "unitPrice": 8, "order": {"seen": 0}},
+    ],
+    "selected": True,  # the server does not know this member: it is what the program has it begin with
+}
+
+# The case, what reached the service, what came back.
+SENT = [
+    ("int", 7, 7),
+    ("double", 1.5, 1.5),
+    ("true", True, True),
+    ("null", None, None),
+    ("undefined", amfgate.undefined, None),  # RemoteObject makes null of it
+    ("string", "grüße ✓ 🎈", "grüße ✓ 🎈"),
+    ("array", [1, "two", None], [1, "two", None]),
+    ("object", {"name": "Ada"}, {"name": "Ada"}),
+    ("date", datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC), {"Date": 1000000000000}),
+    ("bytes", bytes([0, 1, 127, 128, 255]), {"ByteArray": "00017f80ff"}),
+    ("point", flash_app.Point(3, 4), POINT),
+    ("customer", Customer("Ada", 1815), ADA),  # a class whose members can be bound
+    # A collection reaches a service as the list in it, and is a list on its way back.
+    ("collection", [1, "two", flash_app.Point(3, 4)], [1, "two", POINT]),
+    ("list", ["a", "b"], ["a", "b"]),
+    ("collections", [[1], []], [[1], []]),
+]
+
+
+@pytest.mark.parametrize(("case", "arrived", "back"), SENT, ids=[case for case, _, _ in SENT])
+def test_sent(run: Run, case: str, arrived: Any, back: Any) -> None:
+    assert run.report(case) == text({"result": back})
+    assert canonical(run.arrived[case]) == canonical(arrived)
+
+
+def check_order(order: Any, customer: Customer) -> None:
+    assert isinstance(order, Order)
+    assert (order.id, order.customer) == (7, customer)
+    assert order.placed == datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC)
+    assert [(line.sku, line.quantity, line.unit_price) for line in order.lines] == [("tea", 2, 3.5), ("cup", 1, 8)]
+    assert all(isinstance(line, Line) and line.order is order for line in order.lines)
+
+
+def test_a_graph_of_value_objects_comes_and_goes_as_it_is(run: Run) -> None:
+    check_order(run.arrived["order"], Customer("Ada", 1815))
+    assert run.report("order") == text({"result": ORDER})
+
+
+def test_what_the_service_changes_in_a_value_object_comes_back(run: Run) -> None:
+    check_order(run.arrived["ring"], Customer("Grace", 1815))
+    assert run.report("shop.ring") == text({"result": {**ORDER, "customer": {**ADA, "firstName": "Grace"}}})
+
+
+def test_a_value_object_where_one_is_annotated(run: Run) -> None:
+    check_order(run.arrived["place"], Customer("Ada", 1815))
+    assert run.report("shop.place") == text({"result": 15})
+    assert run.report("shop.greet") == text({"result": "Hello Ada, born in 1815"})
+
+
+def given_order(number: int, seen: int) -> dict[str, Any]:
+    return {
+        "class": "Order",
+        "id": number,
+        "customer": {"class": "Customer", "firstName": "Grace", "bornIn": 1906},
+        "placed": {"Date": 1000000000000},
+        "lines": [{"class": "Line", "sku": "tea", "quantity": 2, "unitPrice": 3.5, "order": {"seen": seen}}],
+        "selected": True,
+    }
+
+
+ORDERS = {"ArrayCollection": [given_order(1, 2), given_order(2, 7)]}
+GIVEN = [
+    ("shop.customer", {"class": "Customer", "firstName": "Grace", "bornIn": 1906}),
+    ("shop.orders", ORDERS),
+    ("shop.page", {"total": 2, "rows": {"ArrayCollection": [{"id": 1}, {"id": 2}]}}),
+    ("shop.nested", {"ArrayCollection": [{"ArrayCollection": [1]}, {"ArrayCollection": []}]}),
+    ("shop.search", [{"class": "Line", "sku": "tea", "quantity": 2, "unitPrice": 3.5, "order": None}]),
+    ("shop.source", ORDERS),  # the service is the source; the destination stands for all
+]
+
+
+@pytest.mark.parametrize(("case", "value"), GIVEN, ids=[case for case, _ in GIVEN])
+def test_given(run: Run, case: str, value: Any) -> None:
+    assert run.report(case) == text({"result": value})
+
+
+FAULTS = [
+    ("fault", "Shop.Declined", "no credit", "ask the bank"),
+    ("fault.crash", "Server.Processing", UNEXPECTED, ""),
+    ("fault.unknown", "Server.ResourceNotFound", "there is no method 'probe.nothing' here", ""),
+    ("fault.few", "Client.Arguments", "probe.add(a, b): 1 arguments were given; missing: 'b'", ""),
+]
+
+
+@pytest.mark.parametrize(("case", "code", "string", "detail"), FAULTS, ids=[fault[0] for fault in FAULTS])
+def test_faults(run: Run, case: str, code: str, string: str, detail: str) -> None:
+    fault = {"code": code, "string": string, "detail": detail}
+    assert report(run, case) == {"fault": {**fault, "rootCause": None, "extendedData": None, "correlates": True}}
+
+
+def test_a_fault_brings_value_objects(run: Run) -> None:
+    fault = report(run, "fault.objects")["fault"]
+
+    assert fault["rootCause"] == ADA
+    assert fault["extendedData"]["lines"][0] == {
+        "class": "Line",
+        "sku": "tea",
+        "quantity": 2,
+        "unitPrice": 3.5,
+        "order": None,
+    }
+
+
+def test_after_a_fault_the_channel_is_good(run: Run) -> None:
+    assert run.report("fault.after") == text({"result": 7})
+
+
+def test_calls_made_at_once_are_requests_of_their_own(run: Run) -> None:
+    assert run.report("at once") == text({"result": [11, 21, 31]})
+    packets = [packet for packet in run.packets if sent(packet)["body"] in ([10, 1], [20, 1], [30, 1])]
+    assert len(packets) == 3
+
+
+def test_an_acknowledgement(run: Run) -> None:
+    acknowledgement = report(run, "acknowledgement")["result"]
+
+    assert acknowledgement["correlates"] is True
+    assert re.fullmatch(UUID, acknowledgement["clientId"])
+    # The agent of a destination waits for the first answer's clientId, and has it in all that it sends then.
+    [later] = [sent(packet) for packet in run.packets if sent(packet)["body"] == [3, 4]]
+    assert later["clientId"] == acknowledgement["clientId"]
+
+
+def endpoints(run: Run, case: str) -> list[str]:
+    """Where the messages of a case went: its call, and what its channels sent before that."""
+    found: list[str] = []
+    for packet in run.packets:
+        message = sent(packet)
+        if message["body"] == [case, 1]:
+            return [*found, packet.path]
+        found = [*found, packet.path] if "DSMessagingVersion" in message["headers"] else []
+    raise AssertionError(f"no call of {case!r}\n{run.story()}")
+
+
+def test_a_second_channel(run: Run) -> None:
+    """It pings its own endpoint, with the id that the program has already."""
+    assert endpoints(run, "second channel") == ["/amf2", "/amf2"]
+    assert run.arrived["second channel"] == 1
+
+
+def test_a_set_of_channels_fails_over_to_the_one_that_answers(run: Run) -> None:
+    assert endpoints(run, "failover") == ["/gone", "/busy", "/amf2", "/amf2"]
+    assert report(run, "failover") == {
+        "result": {"faults": ["/gone Channel.Ping.Failed", "/busy Channel.Ping.Failed"], "value": 1}
+    }
+
+
+def test_a_set_of_which_no_channel_answers(run: Run) -> None:
+    assert report(run, "all dead") == {
+        "fault": {
+            "faults": ["/gone Channel.Ping.Failed", "/busy Channel.Ping.Failed"],
+            "value": "Client.Error.MessageSend",
+        }
+    }
+
+
+def test_disconnecting_and_coming_back(run: Run) -> None:
+    assert report(run, "disconnect") == {"result": {"connected": False, "value": 2}}
+    messages = [sent(packet) for packet in run.packets]
+    [before] = [i for i, message in enumerate(messages) if message["body"] == ["before disconnect", 1]]
+    [after] = [i for i, message in enumerate(messages) if message["body"] == ["after disconnect", 2]]
+    assert sorted(message["operation"] for message in messages[before + 1 : after]) == [5, 12]
