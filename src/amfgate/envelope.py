@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from .errors import Fault
+from .errors import EncodeError, Fault
 from .faults import mapped
 from .log import message_of, traceback_text
 from .packet import Body
@@ -50,12 +50,18 @@ def as_fault(error: Exception, gateway: Gateway) -> Fault:
     A Fault is told as it is, and an exception for which the gateway has a fault by that: see `amfgate.faults`.
     Anything else was not meant for the caller: it becomes `Server.Processing`, and its class, text and traceback are
     told only with `debug`.
+
+    What a result raises while it is written, a generator or a lazy query, comes here inside an EncodeError, and counts
+    as if the method had raised it.
     """
-    if isinstance(error, Fault):
-        return error
-    fault = mapped(error, gateway.faults)
-    if fault is not None:
-        return fault
+    if isinstance(error, EncodeError) and isinstance(error.__cause__, Exception):
+        reasons = (error.__cause__, error)
+    else:
+        reasons = (error,)
+    for reason in reasons:
+        fault = reason if isinstance(reason, Fault) else mapped(reason, gateway.faults)
+        if fault is not None:
+            return fault
     if gateway.debug:
         return Fault("Server.Processing", message_of(error), details=traceback_text(error))
     return Fault("Server.Processing", UNEXPECTED)
