@@ -99,6 +99,15 @@ class Visits:
         return None if call.user is None else call.user.name
 
 
+class Headers:
+    def append(self, exchange: amfgate.Exchange) -> str:
+        exchange.append_to_gateway_url("?sid=42")
+        return "appended"
+
+    def persistent(self, exchange: amfgate.Exchange) -> None:
+        exchange.request_persistent_header("shop", 1)
+
+
 USERS = {**flash_app.USERS, ("zoë", "pässwörd"): flash_app.User("Zoë", [])}
 
 
@@ -108,5 +117,11 @@ def authenticate(userid: str, password: str) -> flash_app.User | None:
 
 def gateway(app: Any, probe: flash_app.Probe) -> amfgate.Gateway:
     """Around `app`, at two addresses."""
-    services = {"probe": probe, "shop": Shop(probe.arrived), "visits": Visits(), "vault": flash_app.Vault()}
+    services = {
+        "probe": probe,
+        "shop": Shop(probe.arrived),
+        "visits": Visits(),
+        "vault": flash_app.Vault(),
+        "headers": Headers(),
+    }
     return amfgate.Gateway(app, services, path=("/amf", "/amf2"), classes=CLASSES, authenticate=authenticate)

@@ -19,6 +19,8 @@ from browser import UNEXPECTED, Run, canonical, open_page, text
 from flex_app import Customer, Line, Order
 from real import serving
 from royale_site import compiled, site
+from test_literal_packets import raw
+from wsgi_client import post
 
 import amfgate
 
@@ -69,6 +71,48 @@ def test_the_channel_connects_by_a_ping(run: Run) -> None:
     assert (sent(run.packets[0])["operation"], sent(run.packets[1])["operation"]) == (5, "add")
     assert sent(run.packets[0])["headers"] == {"DSMessagingVersion": 1, "DSId": "nil"}
     assert {sent(packet)["headers"]["DSId"] for packet in run.packets[1:]} == {connected["id"]}
+
+
+# The first two requests byte by byte, with one id for all ids.  A length of 1, which is not true, and the one argument
+# in an array that is AMF3 already; 05 is a reference to the traits of a dynamic object.
+ID = "'00000000-0000-4000-8000-000000000000'"
+PING = raw(
+    f"""
+    0003 0000 0001  0004'null' 0002'/1' 00000001  11 0903 01
+    0A 8113 4D'flex.messaging.messages.CommandMessage'
+       09'body' 11'clientId' 1B'correlationId' 17'destination' 0F'headers' 13'messageId' 13'operation' 15'timeToLive'
+       13'timestamp'
+    0A0B0101 01 0601 0601
+    0A05 25'DSMessagingVersion' 0401 09'DSId' 0607'nil' 01
+    0649{ID} 0405 0400 0400"""
+)
+CALL = raw(
+    f"""
+    0003 0000 0001  0004'null' 0002'/2' 00000001  11 0903 01
+    0A 8113 4F'flex.messaging.messages.RemotingMessage'
+       09'body' 11'clientId' 17'destination' 0F'headers' 13'messageId' 13'operation' 0D'source' 15'timeToLive'
+       13'timestamp'
+    090501 0402 0403 01 060B'probe'
+    0A0B01 15'DSEndpoint' 0609'/amf' 09'DSId' 0649{ID} 01
+    0649 {ID} 0607'add' 01 0400 0400"""
+)
+
+
+def test_the_bytes_of_a_ping_and_a_call(run: Run) -> None:
+    # Two ids in one request were two texts, and both are written out.
+    requests = [re.sub(UUID.encode(), raw(ID), packet.request) for packet in run.packets[:2]]
+    assert [request.hex(" ") for request in requests] == [PING.hex(" "), CALL.hex(" ")]
+
+
+def test_those_bytes_need_no_client() -> None:
+    gateway = flex_app.gateway(None, flash_app.Probe())
+    pong = post(gateway, PING).value
+    result = post(gateway, CALL).value
+
+    assert re.fullmatch(UUID, pong["headers"]["DSId"])
+    assert pong["headers"]["DSMessagingVersion"] == 1
+    assert result["body"] == 5
+    assert {pong["correlationId"], result["correlationId"]} == {ID.strip("'")}
 
 
 POINT = {"class": "Point", "x": 3, "y": 4}
@@ -241,6 +285,20 @@ def test_a_set_of_which_no_channel_answers(run: Run) -> None:
             "value": "Client.Error.MessageSend",
         }
     }
+
+
+def test_an_endpoint_in_place_of_channels(run: Run) -> None:
+    assert endpoints(run, "endpoint") == ["/amf2", "/amf2"]
+
+
+def test_royale_appends_nothing_to_its_url(run: Run) -> None:
+    """Flash Player does; so does Flex's AMFChannel with it."""
+    assert run.report("append to url") == text({"result": "appended"})
+    assert run.packet("after the header").query == ""
+
+
+def test_royale_reads_no_reply_with_a_header_that_is_no_text(run: Run) -> None:
+    assert run.report("header") == text({"fault": "Server.Acknowledge.Failed: Didn't receive an acknowledge message"})
 
 
 def test_disconnecting_and_coming_back(run: Run) -> None:

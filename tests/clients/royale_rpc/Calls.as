@@ -87,9 +87,16 @@ public class Calls
                 });
         });
         add("second channel", remote("probe", channels("/amf2")), "take", ["second channel", 1]);
+        const other:RemoteObject = new RemoteObject("probe");
+        other.endpoint = "/amf2";
+        add("endpoint", other, "take", ["endpoint", 1]);
         failover("failover", "/gone", "/busy", "/amf2");
         failover("all dead", "/gone", "/busy");
-        disconnecting(probe);
+        disconnecting();
+        const headers:RemoteObject = remote("headers", main);
+        add("append to url", headers, "append", []);
+        add("after the header", probe, "take", ["after the header", 1]);
+        add("header", headers, "persistent", []);
         new Logins(this, main).add();
         next();
     }
@@ -158,7 +165,7 @@ public class Calls
     }
 
     /** The last one leaves, and comes again. */
-    private function disconnecting(probe:RemoteObject):void
+    private function disconnecting():void
     {
         step("disconnect", function (end:Function):void
         {
