@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from .client import Client
     from .codec import IMPLEMENTATION, WHY, Decoder, Encoder, dumps, loads
     from .errors import AmfError, DecodeError, EncodeError, Fault
+    from .filters import Sessions
     from .gateway import Gateway
     from .inspector.canonical import canonical
     from .packet import Body, Header, Packet
     from .pipeline import Call, Exchange, Pipeline, Response
     from .services import ServiceRegistry, requires, service
+    from .sessions import MemoryStore, RedisStore
     from .types import Dictionary, EcmaArray, Rows, TypedObject, Vector, Xml, invalid_date, undefined
 
 _HOMES = {
@@ -34,6 +36,8 @@ _HOMES = {
     "packet": ("Body", "Header", "Packet"),
     "pipeline": ("Call", "Exchange", "Pipeline", "Response"),
     "services": ("ServiceRegistry", "requires", "service"),
+    "filters": ("Sessions",),
+    "sessions": ("MemoryStore", "RedisStore"),
     "client": ("Client",),
     "testing": (),
     "inspector": (),
@@ -63,11 +67,14 @@ __all__ = [
     "Gateway",
     "Header",
     "Limits",
+    "MemoryStore",
     "Packet",
     "Pipeline",
+    "RedisStore",
     "Response",
     "Rows",
     "ServiceRegistry",
+    "Sessions",
     "TypedObject",
     "Vector",
     "Xml",

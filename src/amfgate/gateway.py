@@ -114,8 +114,10 @@ class Gateway:
         self.filters = Pipeline(default_filters(authenticate, actions, sessions) if filters is None else filters)
         self.understood = frozenset(name for step in self.filters.steps for name in getattr(step, "headers", ()))
         self.envelopes = tuple(step.envelope for step in self.filters.steps if hasattr(step, "envelope"))
+        self._http_headers = tuple(step.http_headers for step in self.filters.steps if hasattr(step, "http_headers"))
         self.paths = _paths(path)
         self.cors = None if cors is None else Cors(cors)
+        self._more_headers = bool(self._http_headers) or cors is not None
         self._routes: dict[str, WsgiApp] = {}
         if crossdomain is not None:
             policy = crossdomain_xml(crossdomain)
@@ -145,8 +147,12 @@ class Gateway:
             if exchange.logged:
                 log_calls(exchange.calls)
             headers = response.headers
-            if self.cors is not None:
-                headers = [*headers, *self.cors.headers(environ)]
+            if self._more_headers:
+                headers = list(headers)
+                for more in self._http_headers:
+                    headers += more(exchange)
+                if self.cors is not None:
+                    headers += self.cors.headers(environ)
             body = response.body
             start_response(response.status, headers)
         except BaseException:

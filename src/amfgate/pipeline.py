@@ -197,6 +197,10 @@ class SessionKeeper(Protocol):
         """The DSId that this client is to use from now on; `known` is the one that it sent, if it sent one."""
         ...
 
+    def user(self, exchange: Exchange) -> Any:
+        """Who is logged in since a former request; None for nobody."""
+        ...
+
     def log_in(self, exchange: Exchange, userid: str, user: Any) -> None: ...
 
     def log_out(self, exchange: Exchange) -> None: ...
@@ -211,7 +215,8 @@ class Exchange:
     request: the Packet, None until it is decoded.
     calls: a Call for each of its bodies, in their order.
     response: None until there is an answer; then the Packet to send, or a Response.
-    user: who made the request, as the `authenticate` function of the gateway gave it; None for nobody.
+    user: who made the request, as the `authenticate` function of the gateway gave it, now or, with sessions, when that
+        user logged in; None for nobody.
     check: that function, put here by the Credentials filter; None without one.
     reply_headers: headers of the reply so far; add to them by `add_header`.
     logged: whether each call is to be timed, and logged at INFO.
@@ -221,6 +226,7 @@ class Exchange:
     __slots__ = (
         "_deferred",
         "_session",
+        "_user",
         "calls",
         "check",
         "data",
@@ -231,7 +237,6 @@ class Exchange:
         "request",
         "response",
         "sessions",
-        "user",
     )
 
     def __init__(self, environ: dict[str, Any], gateway: Gateway) -> None:
@@ -241,7 +246,6 @@ class Exchange:
         self.request: Packet | None = None
         self.calls: list[Call] = []
         self.response: Packet | Response | None = None
-        self.user: Any = None
         self.check: Callable[[str, str], Any] | None = None
         self.sessions: SessionKeeper | None = None
         self.reply_headers: list[Header] = []
@@ -252,6 +256,19 @@ class Exchange:
     def __from_call__(call: Call) -> Exchange:
         """A service's parameter that is annotated Exchange is filled with this."""
         return call.exchange
+
+    @property
+    def user(self) -> Any:
+        try:
+            return self._user
+        except AttributeError:
+            pass  # nobody has asked yet
+        self._user: Any = None if self.sessions is None else self.sessions.user(self)
+        return self._user
+
+    @user.setter
+    def user(self, user: Any) -> None:
+        self._user = user
 
     @property
     def session(self) -> MutableMapping[str, Any]:

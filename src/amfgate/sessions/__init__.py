@@ -1,9 +1,17 @@
-"""Where sessions are kept between requests: the stores that `amfgate.filters.Sessions` is given."""
+"""Sessions, and where they are kept between requests.
+
+    Gateway(app, services, sessions=MemoryStore())                      one process
+    Gateway(app, services, sessions=RedisStore("redis://localhost"))    any number of processes and machines
+
+What clients have to do with it is in `amfgate.filters.sessions`.  A store of another kind is an object with the methods
+of `SessionStore`.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from .memory import MemoryStore
+from .redis import RedisStore
+from .session import Rules, Session
+from .store import SessionStore
 
-
-class SessionStore(Protocol):
-    """What a store of sessions has to offer."""
+__all__ = ["MemoryStore", "RedisStore", "Rules", "Session", "SessionStore"]
