@@ -54,11 +54,8 @@ def as_fault(error: Exception, gateway: Gateway) -> Fault:
     What a result raises while it is written, a generator or a lazy query, comes here inside an EncodeError, and counts
     as if the method had raised it.
     """
-    if isinstance(error, EncodeError) and isinstance(error.__cause__, Exception):
-        reasons = (error.__cause__, error)
-    else:
-        reasons = (error,)
-    for reason in reasons:
+    cause = error.__cause__ if isinstance(error, EncodeError) else None
+    for reason in (cause, error) if isinstance(cause, Exception) else (error,):
         fault = reason if isinstance(reason, Fault) else mapped(reason, gateway.faults)
         if fault is not None:
             return fault

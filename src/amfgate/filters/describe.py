@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from ..envelope import PLAIN
 from ..errors import Fault
 from ..faults import mapped
 from ..log import log_error, message_of, printable
@@ -37,7 +38,7 @@ def answer_description(exchange: Exchange, authorize: Callable[[Call], Any]) -> 
     if request is None or not calls or not any(header.name == HEADER for header in request.headers):
         return
     call = calls[0]
-    if call.response is not None or not call.target or call.target == "null":
+    if call.response is not None or call.envelope is not PLAIN:  # a Flex message means a call, not a service
         return
     services = exchange.gateway.services
     name = _service(services, call.target)
