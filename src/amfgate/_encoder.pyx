@@ -14,10 +14,14 @@ strings to collide makes a probe run long, and past 32 probes the table is built
 hash.
 
 Objects are found by pointer.  An object with one reference belongs to the container it was found in and cannot be
-met a second time, so it is only counted and kept alive (`LAZY`), not hashed.  That holds while no code of the
-user's runs: a property, a `default` function or an iterator can lead to anything.  Before one runs, `_wary` says so:
-those objects are hashed after all, and all further ones at once (`careful`), and the lists and dicts that are open are
-read from copies from there on.  Plain data pays for none of it.  Without a GIL all are hashed from the start.
+met a second time, so it is only counted (`LAZY`), not hashed.  That holds while no code of the user's runs: a
+property, a `default` function or an iterator can lead to anything.  Before one runs, `_wary` says so: those objects
+are hashed after all, and all further ones at once (`careful`), and the lists and dicts that are open are read from
+copies from there on.  Plain data pays for none of it.  Without a GIL all are hashed from the start.
+
+Nor is a reference taken to such an object at once (`UNHELD`): while nothing but C reads plain data, nobody can take it
+away, and in a large value a second walk to give the references back would cost as much as the first.  Whatever may let
+Python run, by a call, the garbage collector or the making of an error, has `_hold` in front of it.
 
 Whatever is passed on as a bare pointer is kept alive by something else: the object table, a frame, or a local variable
 of type `object` that is there for nothing but that.
@@ -304,6 +308,7 @@ cdef extern from "Python.h":
     PyObject *Py_True
     PyObject *Py_False
     void Py_INCREF(PyObject *)
+    void Py_XINCREF(PyObject *)
     void Py_DECREF(PyObject *)
     void Py_XDECREF(PyObject *)
     PyObject *PyBytes_FromStringAndSize(const char *, Py_ssize_t) except NULL
@@ -313,11 +318,10 @@ cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(PyObject *, Py_ssize_t *) except NULL
     long long PyLong_AsLongLongAndOverflow(PyObject *, int *) except? -1
     Py_hash_t PyObject_Hash(PyObject *) except? -1
-    PyObject *PyObject_GetAttr(PyObject *, PyObject *) except NULL
+    PyObject *PyObject_GenericGetAttr(PyObject *, PyObject *) except NULL
     list PyList_GetSlice(object, Py_ssize_t, Py_ssize_t)
     PyObject *PyTuple_New(Py_ssize_t) except NULL
     void PyTuple_SET_ITEM(PyObject *, Py_ssize_t, PyObject *)
-    void PyObject_GC_Track(PyObject *)
     void PyObject_GC_UnTrack(PyObject *)
     int PyObject_GetBuffer(object, Py_buffer *, int) except -1
     void PyBuffer_Release(Py_buffer *)
@@ -397,6 +401,10 @@ cdef enum:
     FIRST_TABLE = 64
     SPARE_SLOTS = 1024  # how much of a table is handed on to the next encoder
     SPARE_FRAMES = 64
+    # Set in a kept pointer
+    LAZY = 1  # whose object is not hashed
+    UNHELD = 2  # to which there is no reference of ours yet
+    TAGS = 3
     FIRST_FRAMES = 16
     RECENT = 256  # strings met last, by pointer: as many as a wide row has keys and repeated values
     PROBES = 32  # how long a probe may run before the strings' own hash takes over
@@ -405,7 +413,6 @@ cdef enum:
 
 cdef int64_t EXACT_INT = <int64_t>1 << 53
 cdef int64_t NO_LIMIT = <int64_t>1 << 62
-cdef uintptr_t LAZY = 1  # set in a kept pointer whose object is not hashed
 
 cdef PyTypeObject *DATETIME_TYPE = <PyTypeObject *><PyObject *>_datetime.datetime
 cdef Py_ssize_t DEPTH = DEPTH_ALONE.max_depth
@@ -432,7 +439,8 @@ cdef struct ObjectSlot:
     uint32_t index
 
 cdef struct Objects:
-    # A table by identity.  `kept` holds a reference to every object that took a slot, in the order of the slots.
+    # A table by identity.  `kept` has every object that took a slot, in the order of the slots, and holds a reference to
+    # each that is not UNHELD.
     ObjectSlot *slots
     size_t mask
     size_t used
@@ -441,6 +449,7 @@ cdef struct Objects:
     size_t room
     size_t hashed  # all kept ones before this are hashed, or never will be
     size_t lazy  # how many are LAZY
+    size_t held  # none before this is UNHELD
     size_t numbered  # those at or past this number have no slot to refer to
 
 cdef struct Column:
@@ -479,12 +488,18 @@ cdef struct Spare:
 cdef Spare spare
 
 
+cdef inline void let_go(PyObject *kept) noexcept:
+    """Give up the reference of a kept pointer, if there is one."""
+    if not <uintptr_t>kept & UNHELD:
+        Py_XDECREF(<PyObject *>(<uintptr_t>kept & ~TAGS))
+
+
 cdef void free_objects(Objects *table) noexcept:
     cdef Objects old = table[0]
     cdef size_t i
     memset(table, 0, sizeof(Objects))  # first: what is freed here may run code that comes back to us
     for i in range(old.count):
-        Py_XDECREF(<PyObject *>(<uintptr_t>old.kept[i] & ~LAZY))
+        let_go(old.kept[i])
     PyMem_Free(old.kept)
     PyMem_Free(old.slots)
 
@@ -493,32 +508,40 @@ cdef inline size_t place_of(PyObject *value) noexcept:
     return (<uintptr_t>value >> 4) * <uintptr_t>0x9E3779B97F4A7C15u >> 20
 
 
-cdef int insert_object(Objects *table, PyObject *value, uint32_t index) except -1:
-    """Add an object that is not in the table."""
-    cdef ObjectSlot *bigger
-    cdef size_t size, i, at
+cdef int widen(Objects *table) except -1:
+    """Make the table twice as large."""
+    cdef size_t i, at
+    cdef size_t size = (table.mask + 1) * 2 if table.slots != NULL else FIRST_TABLE
+    cdef ObjectSlot *bigger = <ObjectSlot *>PyMem_Calloc(size, sizeof(ObjectSlot))
+    if bigger == NULL:
+        raise MemoryError()
+    if table.slots != NULL:
+        for i in range(table.mask + 1):
+            if table.slots[i].value != NULL:
+                at = place_of(table.slots[i].value) & (size - 1)
+                while bigger[at].value != NULL:
+                    at = (at + 1) & (size - 1)
+                bigger[at] = table.slots[i]
+        PyMem_Free(table.slots)
+    table.slots = bigger
+    table.mask = size - 1
+    return 0
+
+
+cdef int64_t find_or_add(Objects *table, PyObject *value, size_t index) except -2:
+    """The slot of an object; -1 when it had none and is now at `index`."""
+    cdef size_t at
     if table.used * 2 >= table.mask:
-        size = (table.mask + 1) * 2 if table.slots != NULL else FIRST_TABLE
-        bigger = <ObjectSlot *>PyMem_Calloc(size, sizeof(ObjectSlot))
-        if bigger == NULL:
-            raise MemoryError()
-        if table.slots != NULL:
-            for i in range(table.mask + 1):
-                if table.slots[i].value != NULL:
-                    at = place_of(table.slots[i].value) & (size - 1)
-                    while bigger[at].value != NULL:
-                        at = (at + 1) & (size - 1)
-                    bigger[at] = table.slots[i]
-            PyMem_Free(table.slots)
-        table.slots = bigger
-        table.mask = size - 1
+        widen(table)
     at = place_of(value) & table.mask
     while table.slots[at].value != NULL:
+        if table.slots[at].value == value:
+            return table.slots[at].index
         at = (at + 1) & table.mask
     table.slots[at].value = value
-    table.slots[at].index = index
+    table.slots[at].index = <uint32_t>index
     table.used += 1
-    return 0
+    return -1
 
 
 cdef inline int64_t find_object(Objects *table, PyObject *value) noexcept:
@@ -540,7 +563,7 @@ cdef int hash_lazy_ones(Objects *table) except -1:
     for i in range(table.hashed, table.count):
         if <uintptr_t>table.kept[i] & LAZY:
             if i < table.numbered:
-                insert_object(table, <PyObject *>(<uintptr_t>table.kept[i] & ~LAZY), <uint32_t>i)
+                find_or_add(table, <PyObject *>(<uintptr_t>table.kept[i] & ~TAGS), i)
             table.kept[i] = <PyObject *>(<uintptr_t>table.kept[i] & ~LAZY)
         table.hashed = i + 1
     table.lazy = 0
@@ -548,16 +571,27 @@ cdef int hash_lazy_ones(Objects *table) except -1:
 
 
 cdef inline int keep(Objects *table, PyObject *value, bint lazy) except -1:
-    """Give an object the next slot, and keep it alive; NULL takes a slot for what has no object."""
+    """Give an object the next slot, and keep it alive: a lazy one by `hold`.  NULL takes a slot for no object."""
     if table.count == table.room:
         more_room(table)
-    if value != NULL:
-        Py_INCREF(value)
-        if lazy:
-            table.lazy += 1
-            value = <PyObject *>(<uintptr_t>value | LAZY)
+    if lazy:
+        table.lazy += 1
+        value = <PyObject *>(<uintptr_t>value | (LAZY | UNHELD))
+    else:
+        Py_XINCREF(value)
     table.kept[table.count] = value
     table.count += 1
+    return 0
+
+
+cdef int hold(Objects *table) noexcept:
+    """Take the references that were put off."""
+    cdef size_t i
+    for i in range(table.held, table.count):
+        if <uintptr_t>table.kept[i] & UNHELD:
+            table.kept[i] = <PyObject *>(<uintptr_t>table.kept[i] & ~UNHELD)
+            Py_INCREF(<PyObject *>(<uintptr_t>table.kept[i] & ~TAGS))
+    table.held = table.count
     return 0
 
 
@@ -617,24 +651,6 @@ cdef inline bint is_simple_date(PyObject *value, int kind) noexcept:
     return kind == DATETIME and amf_type(value) == DATETIME_TYPE and (
         AMF_TZINFO(value) == Py_None or AMF_TZINFO(value) == <PyObject *>_UTC
     )
-
-
-cdef double date_milliseconds(PyObject *value, int kind) except? -1.5:
-    """The time of a date."""
-    cdef int64_t year, month, day, era, days, micros
-    if is_simple_date(value, kind):
-        # days since the epoch, counted in eras of 400 years that begin on the first of March
-        year, month, day = AMF_YEAR(value), AMF_MONTH(value), AMF_DAY(value)
-        year -= month <= 2
-        era = year // 400
-        days = (year - era * 400) * 365 + (year - era * 400) // 4 - (year - era * 400) // 100
-        days += (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + day - 1 + era * 146097 - 719468
-        micros = ((days * 24 + AMF_HOUR(value)) * 60 + AMF_MINUTE(value)) * 60 + AMF_SECOND(value)
-        micros = micros * 1000000 + AMF_MICROSECOND(value)
-        if -EXACT_INT <= micros <= EXACT_INT:
-            return <double>micros / 1000.0
-    cdef object moment = <object>value  # rounded once, as the twin does
-    return milliseconds(moment, kind)
 
 
 cdef Py_ssize_t nth_position(PyObject *members, Py_ssize_t place) noexcept:
@@ -756,7 +772,7 @@ cdef class Encoder:
                     self.recent[(<uintptr_t>text >> 4) & (RECENT - 1)].text = NULL
                     Py_DECREF(text)
         for i in range(self.objects.count):
-            Py_XDECREF(<PyObject *>(<uintptr_t>self.objects.kept[i] & ~LAZY))
+            let_go(self.objects.kept[i])
         PyMem_Free(self.objects.slots)
         free_objects(&self.slots)
         # What was let go above may have made and dropped encoders of its own, so the place may be taken.
@@ -783,6 +799,12 @@ cdef class Encoder:
 
         EncodeError when it cannot be sent exactly; its path starts at `$`, this value.
         """
+        encoded = self._encode(value)
+        self._hold()
+        return encoded
+
+    cdef object _encode(self, value):
+        """The same, by an encoder that may be at its end: what it has met is not kept alive yet."""
         self._begin()
         try:
             if self.version == 3:
@@ -823,6 +845,7 @@ cdef class Encoder:
                 self._value3(<PyObject *>value, NULL, 0)
         except BaseException as error:
             self._fail(error)
+        self._hold()
         return self._finish()
 
     def encode_string(self, text):
@@ -1015,6 +1038,7 @@ cdef class Encoder:
     cdef inline int _head3(self, unsigned char marker, Py_ssize_t count, what) except -1:
         """A marker and a length or count, with the bit that says that it is no reference."""
         if count > LENGTH_MAX:
+            self._hold()
             raise too_long(what, count, LENGTH_MAX)
         cdef unsigned char *p = self._room(MARGIN)
         p[0] = marker
@@ -1030,6 +1054,7 @@ cdef class Encoder:
         """
         cdef object held = <object>text  # making an exception can set off the garbage collector
         cdef bytes found
+        self._hold()
         try:
             data[0] = PyUnicode_AsUTF8AndSize(text, size)
             return 0
@@ -1144,6 +1169,7 @@ cdef class Encoder:
             self.p = amf_put_u29(p, <uint32_t>(index << 1))
             return index
         if size > LENGTH_MAX:
+            self._hold()
             raise too_long(what, size, LENGTH_MAX)
         p = self._room(MARGIN + size)
         p = amf_put_u29(p, <uint32_t>(size << 1 | 1))
@@ -1168,6 +1194,7 @@ cdef class Encoder:
             self._wary()
             name = key_text(name, <object>members)
         if AMF_LENGTH(<PyObject *>name) == 0:
+            self._hold()
             raise empty_name()
         index = self._name(<PyObject *>name, "a key")
         if column != NULL and self.met == key:
@@ -1183,11 +1210,17 @@ cdef class Encoder:
         """
         cdef const char *data
         cdef Py_ssize_t size
+        cdef Recent *recent
         if column == NULL or column.tag != tag:
             return NULL
         if column.looking:
-            if column.text != text and not amf_same_text(column.text, text):
-                return NULL
+            if column.text != text:
+                recent = &self.recent[(<uintptr_t>text >> 4) & (RECENT - 1)]
+                if recent.text == text:
+                    column.text = text
+                    column.text_index = recent.index
+                elif not amf_same_text(column.text, text):
+                    return NULL
             self._count(column, True)
             p[0] = 0x06
             return amf_put_u29(p + 1, column.text_index << 1)
@@ -1241,6 +1274,7 @@ cdef class Encoder:
         """A string written out."""
         cdef unsigned char *p
         if size > LENGTH_MAX:
+            self._hold()
             raise too_long("text", size, LENGTH_MAX)
         p = self._room(MARGIN + size)
         p[0] = 0x06
@@ -1287,6 +1321,7 @@ cdef class Encoder:
         cdef Py_ssize_t level = self.level + 1
         cdef Frame *frame
         if level > self._max_depth:
+            self._hold()
             raise too_deep(self._max_depth)
         if level >= self.frame_room:
             self._more_frames()
@@ -1327,6 +1362,7 @@ cdef class Encoder:
         cdef Py_ssize_t level
         cdef PyObject *live
         cdef object copied
+        self._hold()
         self.careful = True
         for level in range(self.level, 0, -1):
             if self.frames[level].settled:
@@ -1343,6 +1379,16 @@ cdef class Encoder:
                 self.frames[level].copy = <PyObject *>copied
                 self.frames[level].live = NULL
             self.frames[level].settled = True
+        return 0
+
+    cdef inline int _hold(self) noexcept:
+        """Before anything that is not plain C over plain data, the making of an error too: it may run the garbage
+        collector, or let another thread go on, and so take away what was met and is not kept alive yet.
+        """
+        if self.objects.held != self.objects.count:
+            hold(&self.objects)
+        if self.slots.held != self.slots.count:
+            hold(&self.slots)
         return 0
 
     cdef inline int _pop(self, Py_ssize_t level) noexcept:
@@ -1393,6 +1439,7 @@ cdef class Encoder:
     cdef inline int _charge(self, int64_t count) except -1:
         self.values -= count
         if self.values < 0:
+            self._hold()
             raise too_many(self._max_values)
         return 0
 
@@ -1408,11 +1455,14 @@ cdef class Encoder:
         cdef int64_t index
         if self.objects.lazy and (self.careful or self.objects.count > LENGTH_MAX):
             hash_lazy_ones(&self.objects)
-        index = find_object(&self.objects, value)
+        if self.objects.count <= LENGTH_MAX:
+            index = find_or_add(&self.objects, value, self.objects.count)
+        else:
+            index = find_object(&self.objects, value)
         if index < 0:
             if self.objects.count > LENGTH_MAX:
+                self._hold()
                 raise too_many_objects()
-            insert_object(&self.objects, value, <uint32_t>self.objects.count)
             keep(&self.objects, value, False)
             return 0
         p = self._room(MARGIN)
@@ -1465,6 +1515,7 @@ cdef class Encoder:
             if AMF_TUPLE_SIZE(value) == 0:
                 self._alone3(value, b"\x09\x01\x01", 3)
                 if self.level >= self._max_depth:
+                    self._hold()
                     raise too_deep(self._max_depth)
                 return 0
             if not self._met3(value, 0x09):
@@ -1481,6 +1532,7 @@ cdef class Encoder:
     cdef int _alone3(self, PyObject *value, const char *data, Py_ssize_t size) except -1:
         """A value that takes a slot, and that no reference leads to: CPython shares it, not the user."""
         if self.objects.count > LENGTH_MAX:
+            self._hold()
             raise too_many_objects()
         keep(&self.objects, value, False)
         return self._raw(data, size)
@@ -1496,6 +1548,7 @@ cdef class Encoder:
                 self.p = amf_put_u29(self.p + 1, <uint32_t>number & U29_MAX)
                 return 0
             return self._double(0x05, <double>number)
+        self._hold()
         held = big_int(held, self._big_ints)
         return self._value3(<PyObject *>held, column, tag)
 
@@ -1504,13 +1557,32 @@ cdef class Encoder:
         cdef double number
         cdef unsigned char *p
         if not is_simple_date(value, kind):
+            self._hold()
             self._wary_of_date(<object>value)
-        number = date_milliseconds(value, kind)
+        number = self._milliseconds(value, kind)
         p = self._room(MARGIN)
         p[0] = 0x08
         p[1] = 0x01
         self.p = amf_put_double(p + 2, number)
         return 0
+
+    cdef double _milliseconds(self, PyObject *value, int kind) except? -1.5:
+        """The time of a date."""
+        cdef int64_t year, month, day, era, days, micros
+        if is_simple_date(value, kind):
+            # days since the epoch, counted in eras of 400 years that begin on the first of March
+            year, month, day = AMF_YEAR(value), AMF_MONTH(value), AMF_DAY(value)
+            year -= month <= 2
+            era = year // 400
+            days = (year - era * 400) * 365 + (year - era * 400) // 4 - (year - era * 400) // 100
+            days += (153 * (month - 3 if month > 2 else month + 9) + 2) // 5 + day - 1 + era * 146097 - 719468
+            micros = ((days * 24 + AMF_HOUR(value)) * 60 + AMF_MINUTE(value)) * 60 + AMF_SECOND(value)
+            micros = micros * 1000000 + AMF_MICROSECOND(value)
+            if -EXACT_INT <= micros <= EXACT_INT:
+                return <double>micros / 1000.0
+        cdef object moment = <object>value
+        self._hold()
+        return milliseconds(moment, kind)  # rounded once, as the twin does
 
     cdef int _wary_of_date(self, value) except -1:
         """A date whose time zone is no fixed one may ask code of the user's."""
@@ -1525,7 +1597,9 @@ cdef class Encoder:
         cdef object thing = <object>value
         cdef object payload, other
         cdef int kind, marker
-        cdef PyObject *entry = PyDict_GetItemWithError(<PyObject *>self._kinds, <PyObject *>cls)
+        cdef PyObject *entry
+        self._hold()
+        entry = PyDict_GetItemWithError(<PyObject *>self._kinds, <PyObject *>cls)
         if entry != NULL:
             other = <object>entry
         else:
@@ -1609,15 +1683,21 @@ cdef class Encoder:
         p[0] = 0x01
         self.p = p + 1
         self._charge(count)
-        self._items3(items, is_list, count, level, self._columns(level), ALWAYS)
+        self._items3(items, is_list, 0, count, level, self._columns(level), ALWAYS)
         self._pop(level)
         return 0
 
     cdef int _items3(
-        self, PyObject *items, bint is_list, Py_ssize_t count, Py_ssize_t level, Column *columns, int64_t tag
+        self,
+        PyObject *items,
+        bint is_list,
+        Py_ssize_t i,
+        Py_ssize_t count,
+        Py_ssize_t level,
+        Column *columns,
+        int64_t tag,
     ) except -1:
-        """The values of a list or tuple, one after another; the caller keeps it alive."""
-        cdef Py_ssize_t i = 0
+        """The values of a list or tuple from the i-th on, one after another; the caller keeps it alive."""
         cdef Py_ssize_t size
         cdef PyObject **all
         cdef PyObject *item
@@ -1687,6 +1767,9 @@ cdef class Encoder:
                     elif cls == &PyList_Type:
                         if not self._met3(item, 0x09):
                             self._list3(item, item)
+                    elif cls == self.plan_class:
+                        if not self._met3(item, 0x0A):
+                            self._instance3(item)
                     else:
                         if columns != NULL:
                             column = self._column(columns, level, i)
@@ -1861,9 +1944,11 @@ cdef class Encoder:
         cdef object content, extra
         cdef Py_ssize_t i, count = AMF_TUPLE_SIZE(<PyObject *>attributes)
         cdef Py_ssize_t level
+        self._hold()
         if self.level >= self._max_depth:
             raise too_deep(self._max_depth)
-        # All are read before the first is written, as the twin does.  The garbage collector shall not see gaps.
+        # All are read before the first is written, as the twin does.  The garbage collector shall not see gaps, and need
+        # not see a tuple that nobody else will.
         content = <object>PyTuple_New(count)
         Py_DECREF(<PyObject *>content)
         if count:
@@ -1871,15 +1956,12 @@ cdef class Encoder:
         try:
             for i in range(count):
                 PyTuple_SET_ITEM(
-                    <PyObject *>content, i, PyObject_GetAttr(value, AMF_TUPLE_ITEM(<PyObject *>attributes, i))
+                    <PyObject *>content, i, PyObject_GenericGetAttr(value, AMF_TUPLE_ITEM(<PyObject *>attributes, i))
                 )
         except AttributeError:
             content = plan.get(<object>value)
             if type(content) is not tuple:
                 content = tuple(content)
-        else:
-            if count:
-                PyObject_GC_Track(<PyObject *>content)
         extra = None
         if self._plan_extra is not None:
             extra = self._plan_extra(<object>value)
@@ -1895,7 +1977,7 @@ cdef class Encoder:
         cdef Py_ssize_t count = AMF_TUPLE_SIZE(<PyObject *>content)
         cdef Column *columns = self._columns(level)
         self._charge(count + (AMF_DICT_SIZE(<PyObject *>extra) if extra is not None else 0))
-        self._items3(<PyObject *>content, False, count, level, columns, -2 - index)
+        self._items3(<PyObject *>content, False, 0, count, level, columns, -2 - index)
         if extra is not None:
             self._own(level, extra)
             self.frames[level].mode = IN_PAIRS
@@ -2037,7 +2119,7 @@ cdef class Encoder:
             self._put(1 if thing.fixed else 0)
             self._name3(alias_text(thing.alias))
             self._charge(count)
-            self._items3(<PyObject *>content, True, count, level, NULL, ALWAYS)
+            self._items3(<PyObject *>content, True, 0, count, level, NULL, ALWAYS)
         elif kind == ECMA:
             level = self._push(value, NULL, IN_LIST)
             if type(thing) is not EcmaArray:
@@ -2051,7 +2133,7 @@ cdef class Encoder:
             self._put(0x01)
             self.frames[level].mode = IN_LIST
             self.frames[level].place = -1
-            self._items3(<PyObject *>content, True, len(content), level, self._columns(level), ALWAYS)
+            self._items3(<PyObject *>content, True, 0, len(content), level, self._columns(level), ALWAYS)
         elif kind == DICTIONARY:
             level = self._push(value, NULL, IN_ENTRIES)
             self._wary()
@@ -2060,7 +2142,7 @@ cdef class Encoder:
             self._head3(0x11, count >> 1, "a Dictionary")
             self._put(1 if thing.weak else 0)
             self._charge(count)
-            self._items3(<PyObject *>content, True, count, level, NULL, ALWAYS)
+            self._items3(<PyObject *>content, True, 0, count, level, NULL, ALWAYS)
         else:
             return self._rows3(thing)
         return self._leave(level)
@@ -2099,10 +2181,14 @@ cdef class Encoder:
         cdef Py_ssize_t level = self._push(<PyObject *>thing, NULL, IN_ROWS)
         cdef object rows, row, header
         cdef tuple columns
-        cdef Py_ssize_t count, width, i
+        cdef Py_ssize_t count, width, i, j
         cdef int64_t index = -1
         cdef Column *places = NULL
         cdef bint is_list
+        cdef PyObject *item
+        cdef PyTypeObject *cls
+        cdef unsigned char *p
+        cdef unsigned char *next
         if type(thing) is not Rows:
             self._wary()
         header, rows = rows_of(thing)
@@ -2110,12 +2196,16 @@ cdef class Encoder:
         width = len(columns)
         if type(rows) is not list and type(rows) is not tuple:
             rows = self._list_of(rows)
-        is_list = type(rows) is list  # a copy of our own
+        is_list = type(rows) is list
+        if is_list:
+            self.frames[level].live = <PyObject *>rows
         count = len(rows)
         self._head3(0x09, count, "an array")
         self._put(0x01)
         self._charge(count * (1 + width))
         for i in range(count):
+            if self.frames[level].copy != NULL:
+                rows = <object>self.frames[level].copy
             row = <object>(AMF_LIST_ITEM(<PyObject *>rows, i) if is_list else AMF_TUPLE_ITEM(<PyObject *>rows, i))
             self.frames[level].place = i
             if type(row) is not tuple or AMF_TUPLE_SIZE(<PyObject *>row) != width:
@@ -2125,19 +2215,43 @@ cdef class Encoder:
             if index < 0:  # the first row: one frame serves all, since a tuple needs no copy
                 self._push(NULL, <PyObject *>columns, IN_SEALED)
                 self._own(level + 1, columns)
-                keep(&self.objects, NULL, False)
                 index = self._write_traits(header.alias, columns, False)
                 places = self._columns(level + 1)
+                if places != NULL and width:
+                    self._column(places, level + 1, width - 1)
+                self.level = level
             else:
-                self.frames[level + 1].place = -1
-                keep(&self.objects, NULL, False)
                 self._traits_reference(index)
-            self.level = level + 1
-            self._items3(<PyObject *>row, False, width, level + 1, places, -2 - index)
-            self.level = level
+            keep(&self.objects, NULL, False)
+            # What is common is written here, one row after another.
+            p = self.p
+            j = 0
+            while j < width:
+                item = AMF_TUPLE_ITEM(<PyObject *>row, j)
+                if self.end - p < MARGIN:
+                    p = self._more(p, MARGIN)
+                cls = amf_type(item)
+                if cls != &PyUnicode_Type:
+                    next = scalar3(p, item, cls)
+                elif places == NULL:
+                    next = NULL
+                else:
+                    next = self._quick_text3(
+                        p, item, places + (j if j < COLUMN_PLACES else COLUMN_PLACES - 1), -2 - index
+                    )
+                if next == NULL:
+                    break
+                p = next
+                j += 1
+            self.p = p
+            if j < width:
+                self.level = level + 1
+                self.frames[level + 1].place = -1
+                self._items3(<PyObject *>row, False, j, width, level + 1, places, -2 - index)
+                self.level = level
         if index >= 0:
             self._leave(level + 1)
-        self.level = level - 1
+        self._leave(level)
         return 0
 
     # --- AMF0 ---------------------------------------------------------------------------------------------------------
@@ -2149,8 +2263,8 @@ cdef class Encoder:
         self._charge(count)
         self._size0(0x0A, count)
         if counted:
-            if find_object(&self.slots, <PyObject *>value) < 0 and self.slots.count < AMF0_SLOTS:
-                insert_object(&self.slots, <PyObject *>value, <uint32_t>self.slots.count)
+            if self.slots.count < AMF0_SLOTS:
+                find_or_add(&self.slots, <PyObject *>value, self.slots.count)
             keep(&self.slots, <PyObject *>value, False)
         level = self._push(NULL, NULL, IN_LIST)
         for i in range(count):
@@ -2218,10 +2332,11 @@ cdef class Encoder:
         cdef int64_t slot
         if self.careful and self.slots.lazy:
             hash_lazy_ones(&self.slots)
-        slot = find_object(&self.slots, value)
+        if self.slots.count < AMF0_SLOTS:
+            slot = find_or_add(&self.slots, value, self.slots.count)
+        else:
+            slot = find_object(&self.slots, value)
         if slot < 0:
-            if self.slots.count < AMF0_SLOTS:
-                insert_object(&self.slots, value, <uint32_t>self.slots.count)
             keep(&self.slots, value, False)
             return 0
         if self.repeated >= self.repeats or self._is_open(value):
@@ -2241,6 +2356,7 @@ cdef class Encoder:
         cdef long long number = PyLong_AsLongLongAndOverflow(value, &overflow)
         if not overflow and -EXACT_INT <= number <= EXACT_INT:
             return self._double(0x00, <double>number)
+        self._hold()
         held = big_int(held, self._big_ints)
         return self._value0(<PyObject *>held)
 
@@ -2271,6 +2387,7 @@ cdef class Encoder:
         if not amf_text(text, &data, &size):
             self._utf8(text, &data, &size)
         if size > AMF0_KEY_MAX:
+            self._hold()
             raise too_long_for_key(what, size)
         p = self._room(MARGIN + size)
         p[0] = <unsigned char>(size >> 8)
@@ -2283,6 +2400,7 @@ cdef class Encoder:
         """A marker and a length or count in four bytes."""
         cdef unsigned char *p
         if <uint64_t>size > 0xFFFFFFFFu:
+            self._hold()
             raise too_long_for_amf0(size)
         p = self._room(MARGIN)
         p[0] = marker
@@ -2313,6 +2431,7 @@ cdef class Encoder:
         cdef bytes data
         if cls == &PyLong_Type:
             return self._int0(value)
+        self._hold()
         if cls == &PyTuple_Type:
             kind = LIST
         elif cls == DATETIME_TYPE:
@@ -2335,7 +2454,7 @@ cdef class Encoder:
         if kind == DATETIME or kind == DATE:
             if not is_simple_date(value, kind):
                 self._wary_of_date(thing)
-            number = date_milliseconds(value, kind)
+            number = self._milliseconds(value, kind)
             p = self._room(MARGIN)
             p[0] = 0x0B
             p = amf_put_double(p + 1, number)
@@ -2571,7 +2690,9 @@ cdef class Encoder:
         header, rows = rows_of(thing)
         columns, alias = header.columns, header.alias
         width = len(columns)
-        if type(rows) is not list and type(rows) is not tuple:
+        if type(rows) is list:
+            rows = rows[:]  # what is in the rows may run code that changes the original
+        elif type(rows) is not tuple:
             rows = self._list_of(rows)
         count = len(rows)
         self._size0(0x0A, count)
@@ -2615,8 +2736,8 @@ cdef int traverse_kept(Objects *table, visitproc visit, void *arg) noexcept:
     cdef int stop
     cdef PyObject *value
     for i in range(table.count):
-        value = <PyObject *>(<uintptr_t>table.kept[i] & ~LAZY)
-        if value != NULL:
+        value = <PyObject *>(<uintptr_t>table.kept[i] & ~TAGS)
+        if value != NULL and not <uintptr_t>table.kept[i] & UNHELD:
             stop = visit(value, arg)
             if stop:
                 return stop
@@ -2672,4 +2793,4 @@ def dumps(
         and decimals is "float"
     ):
         encoder._configure(version, classes, limits, strings, default, big_ints, decimals)
-    return encoder.encode(value)
+    return encoder._encode(value)

@@ -619,7 +619,9 @@ class Encoder:
                             items, mode, columns = iter(content), ENTRIES, None
                         else:
                             container, content = rows_of(value)
-                            if type(content) is not list and type(content) is not tuple:
+                            if type(content) is list:
+                                content = content[:]  # what is in the rows may run code that changes the original
+                            elif type(content) is not tuple:
                                 content = self._listed(content)
                             count = len(content) * (1 + len(container.columns))
                             append(b"\x09" + length(len(content), "an array") + b"\x01")
@@ -846,7 +848,9 @@ class Encoder:
                             items = iter(container.items())
                         elif kind == ROWS:
                             container, content = rows_of(value)
-                            if type(content) is not list and type(content) is not tuple:
+                            if type(content) is list:
+                                content = content[:]  # what is in the rows may run code that changes the original
+                            elif type(content) is not tuple:
                                 content = self._listed(content)
                             count = len(content) * (1 + len(container.columns))
                             append(b"\x0a" + self._size32(len(content)))

@@ -240,10 +240,7 @@ def entries(value: Any, left: int) -> list[Any]:
 
 
 def rows_of(value: Rows) -> tuple[Rows, Any]:
-    """A result set's columns and alias as they are now, once they are known to be names, and its rows.
-
-    A copy, because what is in the rows may run code that changes the original.
-    """
+    """A result set's columns and alias as they are now, once they are known to be names, and its rows."""
     columns, rows = Rows(value.columns, (), value.alias), value.rows
     seen = set()
     for name in columns.columns:
@@ -252,7 +249,7 @@ def rows_of(value: Rows) -> tuple[Rows, Any]:
         if name in seen:
             raise EncodeError(f"two columns are named {name!r}", hint="name them apart; a row is an object")
         seen.add(name)
-    return columns, list(rows) if type(rows) is list else rows
+    return columns, rows
 
 
 def row_of(row: Any, columns: tuple[str, ...]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import gc
 import itertools
 import threading
 from array import array
@@ -513,6 +514,25 @@ def test_a_value_that_is_dropped_while_it_is_written(codec):
     data = codec.dumps([holder[0], "end"], classes=classes)
     del value
     assert codec.loads(data)[0][1:] == [[1], [2]]
+
+
+@pytest.mark.parametrize(
+    ("version", "before", "place", "after"),
+    [
+        (3, "09 05 01 0A 0B 01 03 61 04 01 01", "09 11 01", "0A 01 00 04 01 01"),
+        (0, "0A 00000002 03 000161 00 3FF0000000000000 000009", "0A 00000008", "03 000161 00 3FF0000000000000 000009"),
+    ],
+)
+def test_what_was_written_and_is_freed_gives_its_place_to_nothing_else(codec, version, before, place, after):
+    """The first dict belongs to the list alone and is dropped by the second item, which makes others like it."""
+
+    def replace(_):
+        items.clear()
+        gc.collect()
+        return [{"a": 1} for _ in range(8)]
+
+    items = [{"a": 1}, object()]
+    assert codec.dumps(items, version=version, default=replace) == H(f"{before} {place} {after * 8}")
 
 
 def test_new_values_of_a_property_are_told_apart(codec):
