@@ -2,7 +2,8 @@
 
 Everything about a signature is worked out once, when the service is registered: how many arguments it takes,
 which of them have annotations and how each is converted, which parameters are filled from the call itself.  What is
-left for a request is a comparison of two numbers and, for an annotated parameter, of two classes.
+left for a request is a comparison of two numbers and, for a parameter annotated with a scalar, of two classes.
+Instances that the client sent are fitted to what their classes declare (`fitting.py`).
 
 Conversion is `msgspec.convert`, strict: a number is no text, 1 is no boolean, an unknown enum value is an error, and
 dataclasses, attrs classes, Structs, TypedDicts and generic containers are built from plain objects and arrays.
@@ -12,7 +13,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 import types
 import typing
 from collections.abc import Callable, Iterator
@@ -20,9 +20,12 @@ from typing import Any, Final
 
 import msgspec
 
+from .classes import ClassRegistry, default_registry
 from .errors import Fault
+from .fitting import Fitting, Leaf, fit_of
 from .log import printable
 from .members import type_name
+from .misfit import Misfit
 from .types import undefined
 
 Convert = Callable[[Any], Any]
@@ -37,13 +40,11 @@ REPEATS: Final = 10_000
 # Values that travel by their own markers and are never made out of text.
 NATIVE: Final = (bytes, bytearray, memoryview)
 
-_PLACE: Final = re.compile(r" - at (.*)$", re.DOTALL)
-
 
 class Parameter:
     """One parameter that a caller fills: its name, whether it has to be given, its annotation, how it is converted."""
 
-    __slots__ = ("annotation", "convert", "default", "exact", "name", "required")
+    __slots__ = ("annotation", "convert", "default", "exact", "fit", "name", "required")
 
     def __init__(self, name: str, annotation: Any, default: Any, where: str) -> None:
         self.name = name
@@ -52,12 +53,13 @@ class Parameter:
         self.required = default is inspect.Parameter.empty
         if default is None and annotation is not inspect.Parameter.empty:
             annotation = typing.Optional[annotation]  # noqa: UP045 (works for whatever can be annotated)
-        # A value of just this class needs no look at all: the most frequent case costs one comparison.
-        self.exact = self.annotation if isinstance(self.annotation, type) else None
         try:
             self.convert = converter(annotation)
+            self.fit = fit_of(annotation, self.convert)
         except (TypeError, ValueError, NameError, AttributeError) as error:
             raise TypeError(f"{where}: the annotation of {name!r} cannot be converted to: {error}") from error
+        # A value of just this class needs no look at all: the most frequent case costs one comparison.
+        self.exact = self.annotation if isinstance(self.annotation, type) and isinstance(self.fit, Leaf) else None
 
     @property
     def type_name(self) -> str:
@@ -75,6 +77,7 @@ class Binder:
         "_injected",
         "_keywords",
         "_least",
+        "_looks",
         "_most",
         "_rest",
         "_where",
@@ -115,11 +118,15 @@ class Binder:
         self._checked = tuple(
             (place, parameter.exact, parameter)
             for place, parameter in enumerate(self.parameters)
-            if parameter.convert is not None
+            if parameter.fit is not None
+        )
+        self._looks = any(
+            parameter.fit is not None and not parameter.fit.alone
+            for parameter in (*self.parameters, *([] if self._rest is None else [self._rest]))
         )
         self._injected = tuple(injected)
         self._keywords = tuple(keywords)
-        converts = self._rest is not None and self._rest.convert is not None
+        converts = self._rest is not None and self._rest.fit is not None
         work = self._checked or self._injected or self._keywords or converts
         self.fits = range(0) if work else range(self._least, self._most + 1)
 
@@ -128,6 +135,7 @@ class Binder:
         given = len(args)
         if given < self._least or given > self._most:
             raise self._wrong_number(given)
+        fitting = Fitting(_classes_of(call)) if self._looks else None
         if self._checked:
             copied = False
             for place, exact, parameter in self._checked:
@@ -139,11 +147,11 @@ class Binder:
                         # The array itself may be among the values of its items.
                         args = call.args = list(args)
                         copied = True
-                    args[place] = self._converted(parameter, value)
+                    args[place] = self._fitted(parameter, value, fitting)
         rest = self._rest
-        if rest is not None and rest.convert is not None and given > len(self.parameters):
+        if rest is not None and rest.fit is not None and given > len(self.parameters):
             known = len(self.parameters)
-            args = call.args = [*args[:known], *(self._converted(rest, value) for value in args[known:])]
+            args = call.args = [*args[:known], *(self._fitted(rest, value, fitting) for value in args[known:])]
         if self._injected:
             args = list(args)
             for place, fill in self._injected:
@@ -157,18 +165,21 @@ class Binder:
     def _injected_before(self, place: int) -> int:
         return sum(injected < place for injected, _ in self._injected)
 
-    def _converted(self, parameter: Parameter, value: Any) -> Any:
-        assert parameter.convert is not None
+    def _fitted(self, parameter: Parameter, value: Any, fitting: Fitting | None) -> Any:
+        assert parameter.fit is not None
         try:
-            return parameter.convert(value)
-        except msgspec.ValidationError as error:
-            raise self._misfit(parameter, *_said(str(error))) from error
+            value = parameter.fit(value, None, fitting)
+            if fitting is not None:
+                fitting.run()
+            return value
+        except Misfit as error:
+            raise self._misfit(parameter, error.path, error.reason) from error
         except RecursionError:
             raise self._misfit(parameter, "", "it nests too deep, or contains itself") from None
 
     def _misfit(self, parameter: Parameter, place: str, reason: str) -> Fault:
-        at = f" {place}" if place else ""
-        return Fault("Client.Arguments", f"{self._where}: argument {parameter.name!r}{at}: {reason}")
+        at = f" {printable(place)}" if place else ""
+        return Fault("Client.Arguments", f"{self._where}: argument {parameter.name!r}{at}: {printable(reason)}")
 
     def _wrong_number(self, given: int) -> Fault:
         named = ", ".join(
@@ -181,6 +192,11 @@ class Binder:
             missing = ", ".join(repr(p.name) for p in self.parameters[given:] if p.required)
             return Fault("Client.Arguments", f"{takes}: {given} arguments were given; missing: {missing}")
         return Fault("Client.Arguments", f"{takes}: {given} arguments were given, {given - self._most} too many")
+
+
+def _classes_of(call: Any) -> ClassRegistry:
+    gateway = getattr(call, "gateway", None)
+    return default_registry if gateway is None else gateway.classes
 
 
 def signature_of(function: Callable[..., Any], where: str) -> tuple[inspect.Signature, dict[str, Any]]:
@@ -357,13 +373,3 @@ def _check_copy(value: Any, depth: int) -> None:
 
 def _items(value: Any) -> Iterator[Any]:
     return iter(value.values()) if isinstance(value, dict) else iter(value)
-
-
-def _said(message: str) -> tuple[str, str]:
-    """What msgspec says, as place and reason: ("$.lines[2].quantity", "expected int, got str")."""
-    place = ""
-    found = _PLACE.search(message)
-    if found is not None:
-        message, place = message[: found.start()], found[1].replace("`", "")
-    message = printable(message.replace("`", ""))
-    return printable(place), message[:1].lower() + message[1:]

@@ -37,6 +37,7 @@ class ClassRegistry:
         self._lock = threading.Lock()
         # type -> (kind, payload), kept for the encoders by kinds.py; emptied when a class is registered
         self.kinds: dict[type, tuple[int, Any]] = {}
+        self.shapes: dict[type, Any] = {}  # the same for fitting.py
 
     def register(
         self,
@@ -62,6 +63,13 @@ class ClassRegistry:
         dynamic: members that are not declared travel too, both ways.
         external: the class writes and reads itself, with `__writeamf__(self, output)` and `__readamf__(self, input)`.
 
+        A class whose base is registered already, in this registry, has the base's members first.  It inherits what is
+        excluded and what is read-only, and the base's `rename` unless it has its own.  Instances of a child class that
+        is not registered itself have no alias: those of classes with fields travel as anonymous objects, under the
+        same options, others not at all.
+
+        Classes that SQLAlchemy or Django map to tables are registered as any other: see `amfgate.contrib.orm`.
+
         ValueError if the alias is "", or the alias or the class is taken; TypeError for what cannot be an object.
         """
         if not isinstance(cls, type):
@@ -81,7 +89,8 @@ class ClassRegistry:
             names = declared_by(cls) if fields is None else fields
             plan.declared = tuple((name, name, False) for name in names)
         else:
-            plan = make_plan(cls, alias, rename, frozenset(exclude), frozenset(readonly), dynamic)
+            rename, excluded, closed = self._inherited(cls, rename, exclude, readonly)
+            plan = make_plan(cls, alias, rename, excluded, closed, dynamic)
         with self._lock:
             taken = self._by_alias.get(alias)
             if taken is not None and taken.cls is not cls:
@@ -93,27 +102,45 @@ class ClassRegistry:
                 raise ValueError(f"{cls.__qualname__} is registered as {known.alias!r} already")
             self._by_alias[alias] = self._by_class[cls] = plan
             self.kinds.clear()
+            self.shapes.clear()
 
     def unregister(self, cls: type[Any]) -> None:
         """Forget a class; KeyError if it is not registered."""
         with self._lock:
             del self._by_alias[self._by_class.pop(cls).alias]
             self.kinds.clear()
+            self.shapes.clear()
+
+    def _inherited(
+        self, cls: type[Any], rename: Rename, exclude: Iterable[str], readonly: Iterable[str]
+    ) -> tuple[Rename, frozenset[str], frozenset[str]]:
+        """The options of a class with those of its registered bases."""
+        excluded, closed = frozenset(exclude), frozenset(readonly)
+        for base in cls.__mro__[1:]:
+            plan = self._by_class.get(base)
+            if plan is not None:
+                rename = plan.rename if rename is None else rename
+                excluded |= plan.exclude
+                closed |= plan.readonly
+        return rename, excluded, closed
 
     def plan_of(self, cls: type[Any]) -> Plan | None:
         """The plan of a class: as registered, built in, or worked out from its fields; None if it is no object."""
         plan = self._by_class.get(cls) or _BUILTIN_CLASSES.get(cls)
-        if plan is None and fields_of(cls) is not None:
-            plan = make_plan(cls, "", None, frozenset(), frozenset(), False)
+        if plan is not None:
+            return plan.complete()
+        if fields_of(cls) is not None:
+            plan = make_plan(cls, "", *self._inherited(cls, None, (), ()), False)
         return plan
 
     def plan_for(self, alias: str) -> Plan | None:
         """The plan registered for an alias; None for one that nobody registered."""
-        return self._by_alias.get(alias) or _BUILTIN_ALIASES.get(alias)
+        plan = self._by_alias.get(alias)
+        return _BUILTIN_ALIASES.get(alias) if plan is None else plan.complete()
 
     def plans(self) -> list[Plan]:
         """The plans of the registered classes, sorted by alias."""
-        return [plan for _, plan in sorted(self._by_alias.items())]
+        return [plan.complete() for _, plan in sorted(self._by_alias.items())]
 
     def describe(self) -> list[dict[str, Any]]:
         """What is registered, for people and generators, sorted by alias; JSON can hold it.

@@ -36,8 +36,10 @@ class Member(NamedTuple):
 
 def members_of(plan: Plan) -> tuple[Member, ...]:
     """The members that a class declares, in the order in which they travel; () for the built-in wrappers."""
+    if plan.members is not None:
+        return plan.members()
     cls = plan.cls
-    hints = annotations_of(cls) if plan.hints is None else plan.hints()
+    hints = annotations_of(cls)
     defaults = declared_defaults(cls) if fields_of(cls) is not None else _class_attributes(plan)
     return tuple(
         Member(

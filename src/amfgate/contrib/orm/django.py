@@ -1,0 +1,182 @@
+"""How instances of Django's models travel: what `amfgate.plans` asks when a model is registered."""
+
+from __future__ import annotations
+
+import datetime as dt
+import typing
+import uuid
+from decimal import Decimal
+from typing import Any, Final
+
+from django.db import models, router
+from django.db.models.base import ModelState
+from django.db.models.fields import NOT_PROVIDED
+
+from ...members import Member
+from ...plans import Plan
+from ...types import undefined
+from .keys import is_none, may_be_added
+
+# The first that a field is an instance of: a DateTimeField is a DateField, too.
+_TYPES: Final = (
+    (models.BooleanField, bool),
+    (models.IntegerField, int),
+    (models.FloatField, float),
+    (models.DecimalField, Decimal),
+    (models.DateTimeField, dt.datetime),
+    (models.DateField, dt.date),
+    (models.TimeField, dt.time),
+    (models.DurationField, dt.timedelta),
+    (models.UUIDField, uuid.UUID),
+    (models.BinaryField, bytes),
+    (models.FileField, str),
+    (models.CharField, str),
+    (models.TextField, str),
+    (models.GenericIPAddressField, str),
+)
+
+
+def maps(cls: type[Any]) -> bool:
+    """Is this class a model, with a table?"""
+    return issubclass(cls, models.Model) and not cls._meta.abstract
+
+
+def complete(plan: Plan) -> None:
+    """Work out the plan of a model; what its relations refer to is looked up when it is needed."""
+    cls: Any = plan.cls
+    fields = {field.attname: field for field in cls._meta.concrete_fields}
+    relations = {
+        field.name: field
+        for field in cls._meta.concrete_fields
+        if field.is_relation and not getattr(field.remote_field, "parent_link", False)
+    }
+    many = {field.name: field for field in cls._meta.many_to_many}
+    every: list[str] = []
+    for attname, field in fields.items():
+        every.append(attname)
+        if field.name in relations:
+            every.append(field.name)
+    every += many
+    plan.check_options(every)
+    plan.readonly |= {
+        name
+        for name in every
+        if name in many
+        or isinstance(fields.get(name), models.FileField)
+        or getattr(fields.get(name), "generated", False)
+    }
+    plan.lay_out(name for name in every if name not in plan.exclude)
+    plan.names, declared = None, plan.declared
+    plan.members = lambda: tuple(_member(one, fields, relations, many) for one in declared)
+    files = frozenset(name for name, field in fields.items() if isinstance(field, models.FileField))
+
+    def get(instance: Any) -> dict[str, Any]:
+        values, cached = instance.__dict__, instance._state.fields_cache
+        prefetched = values.get("_prefetched_objects_cache", {})
+        members: dict[str, Any] = {}
+        for name, wire, _ in declared:
+            if name in fields:
+                if name in values:
+                    value = values[name]
+                    members[wire] = value if name not in files or not value else str(value)
+            elif name in relations:
+                if name in cached:
+                    members[wire] = cached[name]
+            elif name in prefetched:
+                members[wire] = list(prefetched[name])
+        return members
+
+    plan.get = get
+    known = frozenset(every) | plan.exclude
+    if plan.dynamic:
+        plan.extra = lambda instance: {
+            name: value for name, value in vars(instance).items() if name not in known and not name.startswith("_")
+        }
+    plan.make = lambda: _bare(cls)
+    plan.held = _held
+    plan.assign = _assigner(relations)
+    incoming = {wire: name for name, wire, closed in declared if not closed}
+    key = cls._meta.pk
+    counted = isinstance(key, models.AutoField)  # the small and the big one, too
+
+    def fill(instance: Any, members: dict[str, Any]) -> int:
+        came = {incoming[wire]: value for wire, value in members.items() if wire in incoming and value is not undefined}
+        if counted and is_none(came.get(key.attname)):
+            came.pop(key.attname, None)
+        values, state = instance.__dict__, instance._state
+        for name, field in fields.items():
+            if name in came:
+                values[name] = came[name]
+            if field.name not in came or field.name not in relations:
+                continue
+            related = came[field.name]
+            if related is None:
+                if came.get(name) is None:
+                    values[name] = state.fields_cache[field.name] = None
+                continue
+            target = field.target_field.attname
+            other = getattr(related, "__dict__", {}).get(target)
+            if came.get(name) is None:
+                values[name] = other
+            if other is None or values[name] == other:  # else the key is another's: the object is not what is meant
+                state.fields_cache[field.name] = related
+        if plan.dynamic:
+            for wire, value in members.items():
+                if wire not in incoming and wire not in known and may_be_added(cls, wire):
+                    setattr(instance, wire, value)
+        if values.get(key.attname) is not None:
+            state.adding, state.db = False, router.db_for_write(cls, instance=instance)
+            return 0
+        missing = [
+            field for name, field in fields.items() if name not in values and not getattr(field, "generated", False)
+        ]
+        for field in missing:
+            values[field.attname] = field.get_default()
+        return len(missing)
+
+    plan.fill = fill
+
+
+def _bare(cls: Any) -> Any:
+    instance = cls.__new__(cls)
+    instance._state = ModelState()
+    return instance
+
+
+def _held(instance: Any, attribute: str) -> Any:
+    values = instance.__dict__
+    return values[attribute] if attribute in values else instance._state.fields_cache.get(attribute, undefined)
+
+
+def _assigner(relations: dict[str, Any]) -> Any:
+    def assign(instance: Any, name: str, value: Any) -> None:
+        if name in relations:
+            instance._state.fields_cache[name] = value
+        else:
+            instance.__dict__[name] = value
+
+    return assign
+
+
+def _member(
+    declared: tuple[str, str, bool], fields: dict[str, Any], relations: dict[str, Any], many: dict[str, Any]
+) -> Member:
+    attribute, name, closed = declared
+    if attribute in many:
+        return Member(attribute, name, list[many[attribute].related_model], False, closed, None)  # type: ignore[misc]
+    if attribute not in fields:
+        return Member(attribute, name, relations[attribute].related_model | None, False, closed, None)
+    field = fields[attribute]
+    needed = not (field.null or field.has_default() or field is field.model._meta.pk)
+    annotation = _type_of(field)
+    if annotation is not Any and not needed:
+        annotation = typing.Optional[annotation]  # noqa: UP045 (works for whatever can be annotated)
+    default = field.default
+    constant = not callable(default) and default is not NOT_PROVIDED
+    return Member(attribute, name, annotation, needed, closed, default if constant else None)
+
+
+def _type_of(field: Any) -> Any:
+    while field.is_relation and field.concrete:
+        field = field.target_field
+    return next((found for kind, found in _TYPES if isinstance(field, kind)), Any)

@@ -1,0 +1,105 @@
+"""The rules that a class has of its own: attrs validators, and all of a pydantic model.
+
+They are run when an instance that a client sent is bound to an annotation, in the instance that is there.
+`wires` are the names on the wire of its attributes, `closed` those attributes that no client sets.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Final
+
+from .errors import said
+from .misfit import Misfit, Place, kind_name
+from .types import undefined
+
+
+def validate_attrs(instance: Any, place: Place, wires: dict[str, str], closed: frozenset[str]) -> None:
+    """Run the validators of an attrs class."""
+    attrs: Any = sys.modules["attr"]
+    if not attrs.validators.get_disabled():
+        for field in type(instance).__attrs_attrs__:
+            if field.validator is not None and field.name not in closed:
+                try:
+                    field.validator(instance, field, getattr(instance, field.name))
+                except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
+                    reason = error.args[0] if error.args and isinstance(error.args[0], str) else said(error)
+                    raise Misfit((place, wires.get(field.name, field.name)), reason) from error
+
+
+def validate_pydantic(instance: Any, place: Place, wires: dict[str, str], closed: frozenset[str]) -> None:
+    """Validate a model, by its own rules, in the instance that is there."""
+    cls = type(instance)
+    fields = cls.__pydantic_fields__
+    values = instance.__dict__
+    came = instance.__pydantic_fields_set__
+    others = {name: value for name, value in values.items() if name not in fields}
+    by_name = _validates_by_name()
+    data = {}
+    for name, value in list(values.items()):
+        if name in came and name in fields:
+            data[name if by_name else fields[name].alias or name] = None if value is undefined else value
+    options: dict[str, Any] = {"by_alias": False, "by_name": True} if by_name else {}
+    unset = [name for name, field in fields.items() if field.is_required() and name in closed]
+    validator = cls.__pydantic_validator__
+    try:
+        if unset:  # a model cannot be validated without them, but its fields can
+            for name in came:
+                validator.validate_assignment(instance, name, data.get(name, values[name]))
+        else:
+            validator.validate_python(data, self_instance=instance, **options)
+    except ValueError as error:
+        raise pydantic_misfit(error, place, wires) from error
+    instance.__dict__.update(others)
+
+
+def _validates_by_name() -> bool:
+    """Is this pydantic 2.11 or later, which can be told to go by the names of fields?"""
+    return tuple(int(part) for part in sys.modules["pydantic"].VERSION.split(".")[:2]) >= (2, 11)
+
+
+def pydantic_misfit(error: ValueError, place: Place, wires: dict[str, str]) -> Misfit:
+    """The first thing that pydantic found, in our words."""
+    found: Any = next(iter(getattr(error, "errors", list)()), None)
+    if found is None:
+        return Misfit(place, said(error))
+    for number, part in enumerate(found["loc"]):
+        place = place, wires.get(part, part) if number == 0 else part
+    if found["type"] == "missing":
+        place, name = place
+        return Misfit(place, f"object missing required field {name}")
+    kind, _, problem = found["type"].rpartition("_")
+    expected = found.get("ctx", {}).get("class_name") or _PYDANTIC_TYPES.get(kind)
+    if expected is not None and problem in ("type", "parsing", "float", "of", "size"):
+        return Misfit(place, f"expected {expected}, got {kind_name(found['input'])}")
+    message = found["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    return Misfit(place, message[:1].lower() + message[1:])
+
+
+_PYDANTIC_TYPES: Final = {
+    "int": "int",
+    "int_parsing": "int",
+    "int_from": "int",
+    "float": "float",
+    "string": "str",
+    "string_sub": "str",
+    "bool": "bool",
+    "bytes": "bytes",
+    "list": "array",
+    "tuple": "array",
+    "set": "array",
+    "frozen_set": "array",
+    "dict": "object",
+    "mapping": "object",
+    "model": "object",
+    "model_attributes": "object",
+    "dataclass": "object",
+    "datetime": "datetime",
+    "datetime_from_date": "datetime",
+    "date": "date",
+    "date_from_datetime": "date",
+    "time": "time",
+    "time_delta": "timedelta",
+    "decimal": "Decimal",
+    "uuid": "UUID",
+}
