@@ -18,7 +18,16 @@ import django
 import pytest
 import wsgi_client
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.core.exceptions import ImproperlyConfigured, PermissionDenied
+from django.core.exceptions import (
+    BadRequest,
+    DisallowedHost,
+    ImproperlyConfigured,
+    ObjectDoesNotExist,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    ValidationError,
+)
 from django.core.management import CommandError, call_command
 from django.core.signals import request_finished, request_started
 from django.db import connection, connections, transaction
@@ -32,6 +41,7 @@ from amfgate import Body, Header, Packet
 SHOP = Path(__file__).resolve().parents[2] / "examples" / "django_shop"
 LENS = {"id": 2, "name": "Hand lens", "price": 12.25, "stock": 40}
 MIDDLEWARE = __name__ + "."
+UNTOLD = "The call failed; the log of the server says why."
 
 
 @pytest.fixture(scope="module")
@@ -293,6 +303,104 @@ def test_django_s_refusals_are_faults_that_tell() -> None:
         ("Client.Authorization", "not on Sundays"),
         ("Server.ResourceNotFound", "there is no such thing"),
     ]
+
+
+def told(error: Exception, **options: Any) -> tuple[Any, Any, Any]:
+    """Code, description and extended data of the fault for what a method raises."""
+
+    def fail() -> None:
+        raise error
+
+    value = Browser(gateway({"fail": fail}, **options)).post(("fail", [])).value
+    return value["code"], value["description"], value.get("extendedData")
+
+
+@pytest.mark.parametrize(
+    ("error", "fault"),
+    [
+        (BadRequest("no number"), ("Client.BadRequest", "no number", None)),
+        (BadRequest(), ("Client.BadRequest", "the request cannot be served", None)),
+        (SuspiciousOperation("secret"), ("Client.BadRequest", "the request cannot be served", None)),
+        (DisallowedHost("secret"), ("Client.BadRequest", "the request cannot be served", None)),
+        (
+            RequestDataTooBig("secret"),
+            ("Client.RequestEntityTooLarge", "the request is larger than this server reads", None),
+        ),
+        (ValidationError("%(n)d is odd", params={"n": 3}), ("Client.Validation", "3 is odd", None)),
+        (ValidationError(["one", "two"]), ("Client.Validation", "one; two", None)),
+        (
+            ValidationError({"name": ["too long", "too dull"], "price": "missing"}),
+            (
+                "Client.Validation",
+                "name: too long; name: too dull; price: missing",
+                {"name": ["too long", "too dull"], "price": ["missing"]},
+            ),
+        ),
+        (ObjectDoesNotExist("secret"), ("Server.Processing", UNTOLD, None)),
+    ],
+)
+def test_what_django_s_views_raise_for_their_clients(error: Exception, fault: tuple[Any, ...]) -> None:
+    assert told(error, debug=False) == fault
+
+
+def test_faults_of_the_settings_add_to_django_s_and_win_over_them() -> None:
+    faults = {
+        "django.core.exceptions.ObjectDoesNotExist": "Server.ResourceNotFound",
+        PermissionDenied: ("Shop.Closed", "come back on Monday"),
+    }
+    with override_settings(AMFGATE={"FAULTS": faults}):
+        assert told(ObjectDoesNotExist("nothing")) == ("Server.ResourceNotFound", "nothing", None)
+        assert told(PermissionDenied("secret")) == ("Shop.Closed", "come back on Monday", None)
+        assert told(Http404("gone")) == ("Server.ResourceNotFound", "gone", None)
+        assert told(PermissionDenied("told"), faults={})[:2] == ("Client.Authorization", "told")
+
+
+@pytest.mark.parametrize(
+    ("faults", "error", "text"),
+    [
+        ({"shop.Nothing": "A"}, ImproperlyConfigured, r"AMFGATE\['FAULTS'\]: "),
+        ({"LookupError": "A"}, ImproperlyConfigured, r"AMFGATE\['FAULTS'\]: LookupError doesn't look like"),
+        (
+            ["KeyError"],
+            ImproperlyConfigured,
+            r"AMFGATE\['FAULTS'\] is a dict of exceptions to codes, not \['KeyError'\]",
+        ),
+        ({"django.http.HttpResponse": "A"}, TypeError, "is no class of exceptions"),
+        ({PermissionDenied: 5}, TypeError, "faults: PermissionDenied has 5"),
+    ],
+)
+def test_faults_that_cannot_be_used_are_an_error_at_once(faults: Any, error: type[Exception], text: str) -> None:
+    with override_settings(AMFGATE={"FAULTS": faults}), pytest.raises(error, match=text):
+        gateway({})
+
+
+def refuses(get_response: Callable[..., Any]) -> Callable[..., Any]:
+    """Middleware that raises for every request."""
+
+    def middleware(request: Any) -> Any:
+        raise PermissionDenied("not from here")
+
+    return middleware
+
+
+def test_what_middleware_and_requirements_raise_is_told_too() -> None:
+    def sundays(call: amfgate.Call) -> bool:
+        raise PermissionDenied("not on Sundays")
+
+    @amfgate.requires(sundays)
+    def f() -> None: ...
+
+    value = Browser(gateway({"f": f})).post(("f", [])).value
+    assert (value["code"], value["description"]) == ("Client.Authorization", "not on Sundays")
+    value = Browser(gateway({"f": f}, middleware=[MIDDLEWARE + "refuses"])).post(("f", [])).value
+    assert (value["code"], value["description"]) == ("Client.Authorization", "not from here")
+
+
+def test_a_request_for_a_host_that_is_not_this_one_is_a_bad_request() -> None:
+    reply = Browser(gateway({"f": len}, debug=False)).post(
+        ("f", []), HTTP_HOST="evil.example", HTTP_ORIGIN="http://evil.example"
+    )
+    assert (reply.value["code"], reply.value["description"]) == ("Client.BadRequest", "the request cannot be served")
 
 
 # The request

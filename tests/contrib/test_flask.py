@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 import wsgi_client
-from flask import Flask, abort, current_app, g, request, session
+from flask import Flask, Response, abort, current_app, g, redirect, request, session
 from flask_login import LoginManager, UserMixin, login_user
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import Conflict, HTTPException
 
 import amfgate
 from amfgate import Body, Header, Packet
@@ -230,6 +230,55 @@ def test_abort_is_a_fault(app: Flask, status: int, code: str) -> None:
     (body,) = Packet.from_bytes(reply.data).bodies
     assert (reply.status_code, body.target) == (200, "/1/onStatus")
     assert (body.value["code"], body.value["description"]) == (code, "not today")
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "description"),
+    [
+        (Response("gone", 410), "Client.Gone", "Gone"),
+        (Response("no", 401), "Client.Authentication", "Unauthorized"),
+        (Response("odd", 599), "Server.UnknownError", "Unknown Error"),
+        (redirect("/login"), "Server.Processing", "The call failed; the log of the server says why."),
+    ],
+)
+def test_abort_with_a_response_goes_by_its_status(app: Flask, answer: Any, code: str, description: str) -> None:
+    Amf(app, {"refuse": lambda: abort(answer)})
+    reply = app.test_client().post("/amf", data=wsgi_client.packet(("refuse", [])))
+    (body,) = Packet.from_bytes(reply.data).bodies
+    assert (body.value["code"], body.value["description"]) == (code, description)
+
+
+def test_abort_is_a_fault_in_a_requirement_and_in_a_filter_of_the_gateway_too(app: Flask) -> None:
+    def sundays(call: amfgate.Call) -> bool:
+        abort(403)
+
+    @amfgate.requires(sundays)
+    def f() -> None: ...
+
+    def check(userid: str, password: str) -> Any:
+        abort(429)
+
+    Amf(app, {"f": f}, authenticate=check)
+    client = app.test_client()
+    assert ask(client, ("f", [])) == ["Client.Authorization"]
+    credentials = Header("Credentials", {"userid": "ada", "password": "x"})
+    assert ask(client, ("f", []), headers=(credentials,)) == ["Client.TooManyRequests"]
+
+
+def test_faults_of_the_application_add_to_flask_s_and_win_over_them(app: Flask) -> None:
+    app.config["AMF_FAULTS"] = {LookupError: "Shop.Nothing", Conflict: ("Shop.Taken", "by another")}
+    services = {"find": lambda: {}["shoe"], "take": lambda: abort(409), "see": lambda: abort(404)}
+    Amf(app, services)
+    assert ask(app.test_client(), *((name, []) for name in services)) == [
+        "Shop.Nothing",
+        "Shop.Taken",
+        "Server.ResourceNotFound",
+    ]
+
+
+def test_faults_that_cannot_be_used_are_an_error_at_once(app: Flask) -> None:
+    with pytest.raises(TypeError, match="faults: KeyError has 5"):
+        Amf(app, faults={KeyError: 5})
 
 
 def test_an_http_error_without_a_status_is_unexpected(app: Flask) -> None:
