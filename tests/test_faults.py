@@ -264,6 +264,18 @@ def test_a_flex_client_reads_code_text_and_extended_data(classes: ClassRegistry)
     assert value["rootCause"] is None  # Short is not registered, and SoldOut is another class
 
 
+def test_a_flex_client_reads_the_root_cause_as_a_typed_object(classes: ClassRegistry) -> None:
+    app = Gateway(None, {"shop.fail": raising(SoldOut(3))}, faults={SoldOut: "Shop.SoldOut"}, classes=classes)
+    message = TypedObject(
+        "flex.messaging.messages.RemotingMessage",
+        {"destination": "shop", "operation": "fail", "body": [], "messageId": "A"},
+    )
+    reply = post(app, Packet(3, [], [Body("null", "/1", [message])]).to_bytes())
+    # one sealed member; the alias; product; 3 as an integer
+    assert bytes.fromhex("0a 13 21 636f6d2e73686f702e536f6c644f7574 0f 70726f64756374 04 03") in reply.data
+    assert reply.value["rootCause"] == TypedObject("com.shop.SoldOut", {"product": 3})
+
+
 # Extended data
 
 

@@ -54,7 +54,8 @@ class Gateway:
     cors: origins whose pages may call, `"*"` for all.  None: no CORS headers.
     crossdomain: domains whose Flash programs may call, or a whole crossdomain.xml; it is served at /crossdomain.xml
         next to the path.  None: that path is the application's.
-    debug: send the text and traceback of unexpected exceptions to the caller.  Not for a public server.
+    debug: send the text and traceback of unexpected exceptions to the caller, and what calls log to a client that asks
+        for it by the header amf_server_debug.  Not for a public server.
     case_insensitive: find targets without regard to case, as PHP servers did.
     flex_collections: send a list that a method returns as an ArrayCollection, with `"deep"` the lists inside it too.
         A service or a method may say otherwise; see `amfgate.service`.

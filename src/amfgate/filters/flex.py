@@ -18,6 +18,7 @@ import binascii
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ..envelope import root_cause
 from ..errors import Fault
 from ..flex import messages as m
 from ..log import printable
@@ -70,7 +71,7 @@ class FlexEnvelope:
             fault.code,
             fault.description,
             details=fault.details,
-            root_cause=fault.root_cause,
+            root_cause=root_cause(fault, call.gateway),
             extended_data=fault.extended_data,
         )
         reply["headers"] = dict(self.headers)
