@@ -24,6 +24,7 @@ SOURCES = Path(amfgate.__file__).parents[1]
         ["from-json"],
         ["call"],
         ["serve"],
+        ["as3"],
         ["completion"],
         ["sol", "show"],
         ["sol", "edit"],

@@ -1,4 +1,4 @@
-"""The command line: `amfgate inspect`, `call`, `serve`, `sol`, `from-json`.
+"""The command line: `amfgate inspect`, `call`, `serve`, `sol`, `from-json`, `as3`.
 
 One file per command; `source.py` is where input comes from, `show.py` how output looks.  All of it needs click and
 rich, `pip install 'amfgate[cli]'`; without them there is the version line of `python -m amfgate`.

@@ -13,7 +13,7 @@ import click
 from .._version import __version__
 from ..errors import AmfError, Fault
 from ..log import printable
-from . import call, completion, from_json, inspect, serve, sol
+from . import as3, call, completion, from_json, inspect, serve, sol
 from .options import Settings, debug_option
 
 BAD_NEWS, NOT_UNDERSTOOD, OUT_OF_REACH = 1, 2, 3
@@ -23,7 +23,7 @@ BAD_NEWS, NOT_UNDERSTOOD, OUT_OF_REACH = 1, 2, 3
 @click.version_option(__version__, prog_name="amfgate", message="%(prog)s %(version)s")
 @debug_option
 def amfgate() -> None:
-    """Look into AMF, call services that speak it, serve them.
+    """Look into AMF, call services that speak it, serve them, write their ActionScript.
 
     \b
     amfgate inspect save.sol                      what is in it?
@@ -31,6 +31,7 @@ def amfgate() -> None:
     amfgate inspect session.har --target 'shop.*' the calls of a recording
     amfgate call http://localhost:8000/amf catalog.page 0 20
     amfgate sol edit save.sol --set coins=500
+    amfgate as3 shop:gateway --output src         value objects and proxies for Flex
 
     Exit status: 0 all is well, 1 damaged input or a fault, 2 wrong usage, 3 something cannot be read or reached.
     """
@@ -41,6 +42,7 @@ for command in (
     from_json.from_json,
     call.call,
     serve.serve,
+    as3.as3,
     sol.sol,
     completion.completion,
 ):

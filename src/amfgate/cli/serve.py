@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import socketserver
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
@@ -15,6 +12,7 @@ import click
 
 from ..gateway import Gateway
 from ..services import ServiceRegistry
+from .loading import load
 from .options import debug_option
 
 
@@ -38,7 +36,7 @@ def serve(app: str, host: str, port: int, path: str) -> None:
 
     It is not hardened: put a real server in front of people.
     """
-    application = _application(_load(app), path, app)
+    application = _application(load(app), path, app)
     try:
         from waitress import create_server  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
@@ -47,36 +45,6 @@ def serve(app: str, host: str, port: int, path: str) -> None:
     server = create_server(application, host=host, port=port)
     _announce(host, server.effective_port, "waitress")
     server.run()
-
-
-def _load(text: str) -> Any:
-    """What MODULE:APP names."""
-    module_name, colon, names = text.rpartition(":")
-    if not colon or not module_name or not names:
-        raise click.UsageError(f"{text!r} is not MODULE:APP, as in shop:app")
-    sys.path.insert(0, "")
-    if module_name.endswith(".py"):
-        path = Path(module_name)
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        if spec is None or spec.loader is None or not path.exists():
-            raise click.UsageError(f"there is no file {module_name}")
-        sys.path.insert(0, str(path.parent))
-        value: Any = importlib.util.module_from_spec(spec)
-        sys.modules[path.stem] = value  # dataclasses and annotations look their module up
-        spec.loader.exec_module(value)
-    else:
-        try:
-            value = importlib.import_module(module_name)
-        except ModuleNotFoundError as error:
-            if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-                raise
-            raise click.UsageError(f"there is no module {module_name} here or installed") from None
-    for name in names.split("."):
-        try:
-            value = getattr(value, name)
-        except AttributeError:
-            raise click.UsageError(f"{module_name} has no {names}") from None
-    return value
 
 
 def _application(value: Any, path: str, name: str) -> Callable[..., Iterable[bytes]]:
