@@ -37,7 +37,6 @@ HEADER: Final = "amf_server_debug"
 # A debugger shows some dozens of lines.  A call that logs in a loop must not make a reply that no client reads.
 MOST_MESSAGES: Final = 1000
 LONGEST_MESSAGE: Final = 2000  # characters
-LONGEST_URI: Final = 16_000  # characters of a response of which a target is made; see packet_codec
 
 _ENVIRON: Final = "amfgate.debug_events"  # where in the environ they are kept until the reply is written
 
@@ -59,12 +58,15 @@ class DebugEvents:
         _watch_logging()
         self._token = _current.set(self)
 
-    def finish(self, exchange: Exchange, encode: Callable[[Exchange, Packet], Response]) -> None:
-        """Have the reply encoded, if it is a packet, with the events behind its bodies; collect no more."""
+    def finish(self, exchange: Exchange, encode: Callable[[Exchange, Packet], Response], longest: int) -> None:
+        """Have the reply encoded, if it is a packet, with the events behind its bodies; collect no more.
+
+        A response of more than `longest` characters gets no events: no target could be made of it.
+        """
         reply, calls = exchange.response, exchange.calls
         try:
             if isinstance(reply, Packet):
-                if calls and len(calls[-1].uri) <= LONGEST_URI:
+                if calls and len(calls[-1].uri) <= longest:
                     seconds = sum(call.seconds for call in calls)
                     reply.bodies = [*reply.bodies, _DebugBody(calls[-1].uri + "/onDebugEvents", self, seconds)]
                 exchange.response = encode(exchange, reply)
@@ -143,7 +145,8 @@ def begin(exchange: Exchange, started: float) -> None:
         return
     trace = not isinstance(wanted, Mapping) or wanted.get("trace") is not False
     exchange.environ[_ENVIRON] = events = DebugEvents(trace, started, perf_counter())
-    events.open()
+    if trace:
+        events.open()
 
 
 def taken(exchange: Exchange) -> DebugEvents | None:

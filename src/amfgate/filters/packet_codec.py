@@ -150,7 +150,7 @@ class PacketCodec:
         response = exchange.response
         events = debug_events.taken(exchange) if exchange.logged else None
         if events is not None:
-            events.finish(exchange, encode_reply)
+            events.finish(exchange, encode_reply, LONGEST_URI)
         elif isinstance(response, Packet):
             exchange.response = encode_reply(exchange, response)
 
