@@ -2,83 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import re
 import time
 from typing import Any
 
 import pytest
-from wsgi_client import Reply, environ, post, run
+from flex_client import ID, MESSAGES, UUID, answer, command, gateway, message, remoting, send
+from wsgi_client import environ, post, run
 
-from amfgate import Body, Call, Fault, Gateway, Header, Packet, TypedObject, flex
-
-ID = "11111111-2222-3333-4444-555555555555"
-UUID = re.compile(r"[0-9A-F]{8}-[0-9A-F]{4}-4[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}")
-MESSAGES = "flex.messaging.messages."
-
-
-def check(userid: str, password: str) -> Any:
-    return userid if (userid, password) == ("ada", "love:läce") else None
-
-
-class Catalog:
-    def page(self, number: int, size: int = 20) -> Any:
-        return {"number": number, "size": size}
-
-    def who(self, call: Call) -> Any:
-        return call.user
-
-    def fail(self) -> None:
-        raise Fault("Shop.Closed", "until noon", details="d", root_cause="r", extended_data={"x": 1})
-
-    def broken(self) -> None:
-        raise KeyError("secret")
-
-    def cannot(self) -> Any:
-        return object()
-
-
-def gateway(**options: Any) -> Gateway:
-    return Gateway(
-        None, {"catalog": Catalog(), "com.shop.basket": Catalog(), "math.add": lambda a, b: a + b}, **options
-    )
-
-
-def message(kind: str, **members: Any) -> TypedObject:
-    common = {
-        "body": None,
-        "clientId": None,
-        "destination": None,
-        "headers": {"DSId": ID, "DSEndpoint": "my-amf"},
-        "messageId": "AAAAAAAA-0000-0000-0000-000000000001",
-        "timestamp": 0,
-        "timeToLive": 0,
-    }
-    return TypedObject(MESSAGES + kind, {**common, **members})
-
-
-def remoting(operation: Any, *args: Any, destination: Any = "catalog", **members: Any) -> TypedObject:
-    more = {"operation": operation, "destination": destination, "source": None, "body": list(args)}
-    return message("RemotingMessage", **{**more, **members})
-
-
-def command(operation: Any, **members: Any) -> TypedObject:
-    return message("CommandMessage", operation=operation, **members)
-
-
-def send(app: Gateway, *messages: Any, version: int = 3, headers: list[Header] | None = None) -> Reply:
-    bodies = [Body("null", f"/{number}", [one]) for number, one in enumerate(messages, 1)]
-    return post(app, Packet(version, headers or [], bodies).to_bytes())
-
-
-def answer(app: Gateway, one: Any, **options: Any) -> TypedObject:
-    """The message that answers a message; its target has to fit its kind."""
-    (body,) = send(app, one, **options).bodies
-    kind = flex.kind_of(body.value)
-    assert body.target == ("/1/onStatus" if kind == "ErrorMessage" else "/1/onResult")
-    assert body.response == "null"
-    value: TypedObject = body.value
-    return value
+from amfgate import Body, Header, Packet, TypedObject, flex
 
 
 def test_a_remoting_message_is_a_call_and_its_result_an_acknowledge_message() -> None:
@@ -313,68 +244,6 @@ def test_a_reply_to_flex_goes_whole_behind_one_11() -> None:
     data = send(gateway(), remoting("page", 1)).data
     assert b"\x11\x0a" in data
     assert data[:2] == b"\0\3"
-
-
-# Login
-
-
-def encoded(text: str, charset: str = "utf-8") -> str:
-    return base64.b64encode(text.encode(charset)).decode()
-
-
-def test_login_is_checked() -> None:
-    app = gateway(authenticate=check)
-    assert answer(app, command(8, body=encoded("ada:love:läce")))["body"] == "success"
-    reply = answer(app, command(8, body=encoded("ada:wrong")))
-    assert (reply["faultCode"], reply["faultString"]) == (
-        "Client.Authentication",
-        "the user id or the password is wrong",
-    )
-    assert answer(app, command(9))["body"] == "success"
-
-
-def test_the_charset_of_a_login() -> None:
-    app = gateway(authenticate=check)
-    body = encoded("ada:love:läce", "latin-1")
-    headers = {"DSId": ID, "DSCredentialsCharset": "ISO-8859-1"}
-    assert answer(app, command(8, body=body, headers=headers))["body"] == "success"
-    assert answer(app, command(8, body=body))["faultCode"] == "Client.Authentication"
-    headers["DSCredentialsCharset"] = "unicode_escape"
-    assert "not in 'unicode_escape'" in answer(app, command(8, body=body, headers=headers))["faultString"]
-
-
-@pytest.mark.parametrize("body", [None, 5, "", "%%%", encoded("no colon"), [], {}])
-def test_a_login_of_another_shape_is_a_fault(body: Any) -> None:
-    reply = answer(gateway(authenticate=check), command(8, body=body))
-    assert reply["faultCode"] == "Client.Authentication"
-    assert reply["faultString"] == "credentials have to be the base64 of user:password"
-
-
-@pytest.mark.parametrize(("operation", "name"), [(8, "login"), (9, "logout")])
-def test_without_authenticate_login_is_a_clear_error(operation: int, name: str) -> None:
-    reply = answer(gateway(), command(operation, body=encoded("a:b")))
-    assert reply["faultString"] == f"{name}: this gateway asks nobody to log in"
-
-
-def test_credentials_with_a_message_make_the_user_of_that_call() -> None:
-    app = gateway(authenticate=check)
-    headers = {"DSId": ID, "DSRemoteCredentials": encoded("ada:love:läce"), "DSRemoteCredentialsCharset": "UTF-8"}
-    reply = send(app, remoting("who", headers=headers), remoting("who"))
-    assert [body.value["body"] for body in reply.bodies] == ["ada", None]
-    headers["DSRemoteCredentials"] = encoded("ada:wrong")
-    assert answer(app, remoting("who", headers=headers))["faultCode"] == "Client.Authentication"
-    headers["DSRemoteCredentials"] = ""
-    assert answer(app, remoting("who", headers=headers))["body"] is None
-    assert answer(gateway(), remoting("who", headers=headers))["body"] is None
-
-
-def test_wrong_credentials_of_the_packet_are_an_error_in_the_shape_of_each_call() -> None:
-    headers = [Header("Credentials", {"userid": "ada", "password": "wrong"})]
-    reply = send(gateway(authenticate=check), remoting("who"), headers=headers)
-    (body,) = reply.bodies
-    assert body.target == "/1/onStatus"
-    assert body.value.alias == "flex.messaging.messages.ErrorMessage"
-    assert body.value["faultCode"] == "Client.Authentication"
 
 
 def test_a_header_that_is_not_understood_is_an_error_message_too() -> None:

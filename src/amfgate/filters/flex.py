@@ -9,16 +9,21 @@ services do not know who called.  The commands of a channel (ping, connect, logi
 
 The destination is the name of a service.  Where it is none, as the one "amfphp" or "zend" that some servers were
 configured with for everything, the source is.
+
+What a Flex channel does, and so what is answered here: it connects by a ping, or by a login if it was given credentials
+before, with "nil" for a DSId; it keeps the DSId of that first answer and of none later.  In the same message it says
+that it reads small messages (DSMessagingVersion); from an answer that says so too, it sends its commands as small
+messages.  `ChannelSet.login` sends a login, with the credentials in ISO-8859-1 unless it was told UTF-8.  The
+credentials of `setRemoteCredentials` come with the next message alone.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ..envelope import root_cause
+from ..envelope import PLAIN, root_cause
 from ..errors import Fault
 from ..flex import messages as m
 from ..log import printable
@@ -52,17 +57,22 @@ _CHARSETS: Final = ("utf-8", "utf8", "iso-8859-1", "latin-1", "us-ascii", "ascii
 
 
 class FlexEnvelope:
-    """Answers a message with messages: an AcknowledgeMessage that has the result as its body, or an ErrorMessage."""
+    """Answers a message with messages: an AcknowledgeMessage that has the result as its body, or an ErrorMessage.
 
-    __slots__ = ("headers", "message")
+    message: what is answered.
+    headers: the headers of the answer.
+    small: answer with a small acknowledgement (DSK); errors have no small form.
+    """
 
-    def __init__(self, message: TypedObject, headers: dict[str, Any]) -> None:
+    __slots__ = ("headers", "message", "small")
+
+    def __init__(self, message: TypedObject, headers: dict[str, Any], small: bool = False) -> None:
         self.message = message
         self.headers = headers
+        self.small = small
 
     def result(self, call: Call) -> Body:
-        reply = m.acknowledge(self.message, call.result)
-        reply["headers"] = dict(self.headers)
+        reply = m.acknowledge(self.message, call.result, headers=self.headers, small=self.small)
         return Body(call.uri + "/onResult", "null", reply)
 
     def fault(self, call: Call, fault: Fault) -> Body:
@@ -73,19 +83,24 @@ class FlexEnvelope:
             details=fault.details,
             root_cause=root_cause(fault, call.gateway),
             extended_data=fault.extended_data,
+            headers=self.headers,
         )
-        reply["headers"] = dict(self.headers)
         return Body(call.uri + "/onStatus", "null", reply)
 
 
 class Flex:
     """Makes ordinary calls of Flex messages; plain calls pass it by.
 
-    Ping, client sync, trigger connect and disconnect are acknowledged, with a DSId for a client that has none.  With a
-    Credentials filter in front (`authenticate=`), login is checked and acknowledged, and the credentials that come with
-    a RemotingMessage (`setRemoteCredentials`) make the user of that call.  Login itself is not remembered: any worker
-    answers any request, and there is no session here to remember it in.  Messaging (subscribe, poll) is answered by an
-    ErrorMessage.
+    Ping, client sync, trigger connect and disconnect are acknowledged.  With a Credentials filter in front
+    (`authenticate=`), login is checked and acknowledged ("success"), and the user is that of the messages behind it in
+    the packet and, where sessions are kept, of the next requests; without sessions a login is not remembered, since any
+    worker answers any request.  Logout is acknowledged always: whoever asks for it is logged out.  The credentials that
+    come with a RemotingMessage (`setRemoteCredentials`) make the user of that call.  Messaging (subscribe, poll) is
+    answered by an ErrorMessage.
+
+    A client without a DSId is given one, a fresh random id or, where sessions are kept, what their keeper says; all
+    messages of a packet are one client's.  Acknowledgements are small (DSK) for a client whose message, or one before
+    it in the packet, shows that it reads small messages: see `amfgate.flex.messages.reads_small_messages`.
     """
 
     def envelope(self, call: Call) -> FlexEnvelope | None:
@@ -95,31 +110,40 @@ class Flex:
         return None
 
     def on_request(self, exchange: Exchange) -> None:
-        made: str | None = None
+        client: str | None = None  # the id that is given to the client of this packet
+        small = False
         for call in exchange.calls:
-            if call.target != "null" and call.target or call.response is not None:
+            if call.target != "null" and call.target:
+                continue
+            if call.response is not None:
+                _reshape(call)
                 continue
             try:
-                message = _message(call)
+                args = call.args
+                kind = m.kind_of(args[0]) if len(args) == 1 else None
+                if kind is None:
+                    raise _no_message(call)
+                message = args[0]
                 headers = message.get("headers")
-                if not isinstance(headers, Mapping):
+                if type(headers) is not dict and not isinstance(headers, Mapping):
                     headers = {}
-                kind = m.kind_of(message)
-                known = headers.get(m.FLEX_CLIENT_ID)
+                if not small and (kind != "RemotingMessage" or m.MESSAGING_VERSION in headers):
+                    small = _reads_small_messages(call, message)
                 reply_headers: dict[str, Any] = {}
-                if known == "nil" or known is None and kind == "CommandMessage":
-                    # one client, one id, however many of its messages are in the packet
-                    known = made = made or m.new_id()
-                    reply_headers[m.FLEX_CLIENT_ID] = known
-                call.envelope = FlexEnvelope(message, reply_headers)
+                call.envelope = FlexEnvelope(message, reply_headers, small)
+                known = headers.get(m.FLEX_CLIENT_ID)
+                # Who sends no DSId in a call does not come from a Flex channel, and has no use for one.
+                if known is not None or kind == "CommandMessage":
+                    if client is None and (exchange.sessions is not None or not known or known == "nil"):
+                        client = _client_id(exchange, known)
+                    if client is not None and client != known or kind == "CommandMessage":
+                        reply_headers[m.FLEX_CLIENT_ID] = client or known
                 if kind == "RemotingMessage":
                     _remoting(call, message, headers)
                 elif kind == "CommandMessage":
-                    call.target = f"CommandMessage ({_operation(message)})"
-                    reply_headers[m.FLEX_CLIENT_ID] = known
                     _command(call, message, headers, reply_headers)
                 else:
-                    call.target = kind or "null"
+                    call.target = kind
                     raise Fault(
                         "Server.ResourceUnavailable",
                         f"{kind}: this gateway has no messaging; it answers RemoteObject calls",
@@ -128,18 +152,41 @@ class Flex:
                 call.fail(error)
 
 
-def _message(call: Call) -> TypedObject:
+def _client_id(exchange: Exchange, known: Any) -> str:
+    """The DSId for a client that sent `known` for one: "nil" or null from a client that has none yet."""
+    if exchange.sessions is None:
+        return m.new_id()
+    return exchange.sessions.flex_client_id(exchange, None if known == "nil" or not isinstance(known, str) else known)
+
+
+def _reads_small_messages(call: Call, message: TypedObject) -> bool:
+    """Whether the acknowledgement may be small: AMF0 has no form for it, so not in a packet of version 0."""
+    packet = call.exchange.request
+    return packet is not None and packet.version == 3 and m.reads_small_messages(message)
+
+
+def _reshape(call: Call) -> None:
+    """Answer a message that could not be decoded by an ErrorMessage too.
+
+    A Flex channel takes an answer that is no message for a broken server, and its text is lost; an ErrorMessage without
+    a correlationId it hands on to the program.
+    """
+    fault = call.fault
+    packet = call.exchange.request
+    if call.envelope is PLAIN and fault is not None and packet is not None and packet.version == 3:
+        call.envelope = FlexEnvelope(TypedObject(), {})
+        call.refuse(fault)
+
+
+def _no_message(call: Call) -> Fault:
     args = call.args
-    if len(args) == 1 and m.kind_of(args[0]) is not None:
-        message: TypedObject = args[0]
-        return message
     if len(args) != 1:
         found = f"{len(args)} arguments" if args else "no argument"
     elif isinstance(args[0], list) and len(args[0]) == 1 and m.kind_of(args[0][0]) is not None:
         found = f"an array that holds a {m.kind_of(args[0][0])}: the arguments were wrapped once too often"
     else:
         found = describe(args[0])
-    raise Fault(
+    return Fault(
         "Client.Message.Encoding",
         f"a call of the target {call.target!r} has one argument, a Flex message; found {found}",
     )
@@ -195,37 +242,66 @@ def _operation(message: TypedObject) -> str:
 
 def _command(call: Call, message: TypedObject, headers: Mapping[Any, Any], reply_headers: dict[str, Any]) -> None:
     operation = message.get("operation")
+    name = _operation(message)
+    call.target = f"CommandMessage ({name})"
+    if operation in (m.PING, m.LOGIN):  # either opens a channel, and its answer says what the server can
+        reply_headers[m.MESSAGING_VERSION] = 1
     if operation in _ACKNOWLEDGED:
-        if operation == m.PING:
-            reply_headers[m.MESSAGING_VERSION] = 1
         call.answer(None)
-        return
-    check = call.exchange.check
-    if operation in (m.LOGIN, m.LOGOUT):
-        if check is None:
-            raise Fault("Server.ResourceUnavailable", f"{_operation(message)}: this gateway asks nobody to log in")
-        if operation == m.LOGIN:
-            authenticated(check, *user_and_password(message.get("body"), headers.get("DSCredentialsCharset")))
+    elif operation == m.LOGIN:
+        _log_in(call, message.get("body"), headers.get(m.CREDENTIALS_CHARSET))
         call.answer("success")
-        return
-    raise Fault(
-        "Server.ResourceUnavailable",
-        f"{_operation(message)}: this gateway has no messaging; it answers RemoteObject calls",
-    )
+    elif operation == m.LOGOUT:
+        _keep_users(call)
+        call.exchange.log_out()
+        call.answer("success")
+    else:
+        raise Fault(
+            "Server.ResourceUnavailable", f"{name}: this gateway has no messaging; it answers RemoteObject calls"
+        )
+
+
+def _log_in(call: Call, credentials: Any, charset: Any) -> None:
+    exchange = call.exchange
+    if exchange.check is None:
+        raise Fault("Server.ResourceUnavailable", "login: this gateway asks nobody to log in")
+    userid, password = user_and_password(credentials, charset)
+    user = authenticated(exchange.check, userid, password)
+    _keep_users(call)
+    exchange.log_in(userid, user)
+
+
+def _keep_users(call: Call) -> None:
+    """Calls that stand before a login or logout in the packet, and are made after it, keep the user that they have."""
+    for earlier in call.exchange.calls:
+        if earlier is call:
+            return
+        earlier.user = earlier.user
 
 
 def user_and_password(encoded: Any, charset: Any) -> tuple[str, str]:
-    """What a client put into base64 as `user:password`."""
-    charset = "utf-8" if charset is None else charset
-    if not isinstance(charset, str) or charset.lower() not in _CHARSETS:
+    """What a client put into base64 as `user:password`.
+
+    Without a charset it is UTF-8 if it can be, else ISO-8859-1, which is what Flex sends unless it is told UTF-8.
+    Flex breaks base64 into lines of 76 characters.
+    """
+    if charset is not None and (not isinstance(charset, str) or charset.lower() not in _CHARSETS):
         raise Fault(
             "Client.Authentication", f"credentials are read in UTF-8, ISO-8859-1 and Windows-1252, not in {charset!r}"
         )
+    wrong = Fault("Client.Authentication", "credentials have to be the base64 of user:password")
+    if not isinstance(encoded, str):
+        raise wrong
     try:
-        text = base64.b64decode(encoded, validate=True).decode(charset)
-    except (TypeError, ValueError, binascii.Error):
-        raise Fault("Client.Authentication", "credentials have to be the base64 of user:password") from None
+        data = base64.b64decode("".join(encoded.split()), validate=True)
+        text = data.decode(charset or "utf-8")
+    except UnicodeDecodeError:
+        if charset is not None:
+            raise wrong from None
+        text = data.decode("iso-8859-1")
+    except ValueError:  # binascii.Error is one, and what b64decode raises for a character beyond ASCII
+        raise wrong from None
     userid, colon, password = text.partition(":")
     if not colon:
-        raise Fault("Client.Authentication", "credentials have to be the base64 of user:password")
+        raise wrong
     return userid, password

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from typing import Any, Final
 
 from ..types import TypedObject
@@ -38,6 +39,7 @@ UNKNOWN_OPERATION: Final = 10000
 FLEX_CLIENT_ID: Final = "DSId"
 ENDPOINT: Final = "DSEndpoint"
 MESSAGING_VERSION: Final = "DSMessagingVersion"
+CREDENTIALS_CHARSET: Final = "DSCredentialsCharset"
 REMOTE_CREDENTIALS: Final = "DSRemoteCredentials"
 REMOTE_CREDENTIALS_CHARSET: Final = "DSRemoteCredentialsCharset"
 
@@ -51,6 +53,16 @@ _COMMON: Final[dict[str, Any]] = {
     "timeToLive": 0,
 }
 _ASYNC: Final[dict[str, Any]] = {**_COMMON, "correlationId": None}
+_HTTP: Final[dict[str, Any]] = {
+    **_COMMON,
+    "contentType": "application/x-www-form-urlencoded",
+    "httpHeaders": None,
+    "method": "GET",
+    "recordHeaders": False,
+    "remotePassword": None,
+    "remoteUsername": None,
+    "url": None,
+}
 
 DEFAULTS: Final[dict[str, dict[str, Any]]] = {
     "AsyncMessage": _ASYNC,
@@ -64,30 +76,37 @@ DEFAULTS: Final[dict[str, dict[str, Any]]] = {
         "faultString": None,
         "rootCause": None,
     },
-    "HTTPMessage": {
-        **_COMMON,
-        "contentType": "application/x-www-form-urlencoded",
-        "httpHeaders": None,
-        "method": "GET",
-        "recordHeaders": False,
-        "remotePassword": None,
-        "remoteUsername": None,
-        "url": None,
-    },
+    "HTTPMessage": _HTTP,
     "RemotingMessage": {**_COMMON, "operation": None, "source": None},
+    "SOAPMessage": _HTTP,
 }
 """The members of each kind of message, with what a Flex client gives them when it is made."""
 
 _KINDS: Final[dict[str, str]] = {PACKAGE + kind: kind for kind in DEFAULTS}
+_SMALL: set[str] = set()
 for _short, _kind in (("DSA", "AsyncMessage"), ("DSC", "CommandMessage"), ("DSK", "AcknowledgeMessage")):
     for _alias in (_short, f"{PACKAGE}{_kind}Ext", f"flex.messaging.io.{_kind}Ext"):
         _KINDS[_alias] = _kind
+        _SMALL.add(_alias)
 del _short, _kind, _alias
 
 
 def kind_of(value: Any) -> str | None:
     """ "RemotingMessage", "CommandMessage" and so on, for a small message too; None for what is no Flex message."""
     return _KINDS.get(value.alias) if isinstance(value, TypedObject) else None
+
+
+def reads_small_messages(message: TypedObject) -> bool:
+    """Whether a message shows that its sender reads small messages.
+
+    It does if it is one itself, in whichever form, or if DSMessagingVersion among its headers is 1 or more: a Flex
+    channel says so when it connects, with its ping or, if it has credentials by then, its login.
+    """
+    if message.alias in _SMALL:
+        return True
+    headers = message.get("headers")
+    version = headers.get(MESSAGING_VERSION) if isinstance(headers, Mapping) else None
+    return isinstance(version, (int, float)) and version >= 1
 
 
 def complete(message: TypedObject) -> TypedObject:
@@ -106,23 +125,29 @@ def complete(message: TypedObject) -> TypedObject:
 def new_id() -> str:
     """A fresh random id (UUID version 4) as Flex writes it: upper case."""
     digits = os.urandom(16).hex().upper()
-    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{_VARIANT[digits[16]]}{digits[17:20]}-{digits[20:]}"
+    return digits[:8] + _rest_of_id(digits)
 
 
-# RFC 9562, 5.4: the third group begins with the version, 4; the fourth with the variant, of which two bits are random.
+def _rest_of_id(digits: str) -> str:
+    """Of an id what follows its first eight digits."""
+    # RFC 9562, 5.4: the third group begins with the version, 4; the fourth with the variant, of which two bits are
+    # random.
+    return f"-{digits[8:12]}-4{digits[13:16]}-{_VARIANT[digits[16]]}{digits[17:20]}-{digits[20:32]}"
+
+
 _VARIANT: Final = {digit: "89AB"[int(digit, 16) & 3] for digit in "0123456789ABCDEF"}
 
 
-def acknowledge(request: TypedObject, body: Any, *, small: bool = False) -> TypedObject:
+def acknowledge(
+    request: TypedObject, body: Any, *, headers: dict[str, Any] | None = None, small: bool = False
+) -> TypedObject:
     """The AcknowledgeMessage that answers `request` with the result `body`.
 
     It correlates to the request's messageId, keeps its clientId (a new one if it had none), and goes to no destination.
     `small` makes it a DSK, for clients that said they read small messages.
     """
-    members = _reply(request, body)
-    if small:
-        return SmallMessage("DSK", members)
-    return TypedObject(PACKAGE + "AcknowledgeMessage", members)
+    reply = SmallMessage.__new__(SmallMessage) if small else TypedObject.__new__(TypedObject)
+    return _filled(reply, "DSK" if small else _ACKNOWLEDGE, request, body, headers)
 
 
 def error(
@@ -133,25 +158,42 @@ def error(
     details: str = "",
     root_cause: Any = None,
     extended_data: Any = None,
+    headers: dict[str, Any] | None = None,
 ) -> TypedObject:
     """The ErrorMessage that answers `request`; the arguments are those of `amfgate.Fault`."""
-    members = _reply(request, None)
-    members["extendedData"] = extended_data
-    members["faultCode"] = code
-    members["faultDetail"] = details
-    members["faultString"] = description
-    members["rootCause"] = root_cause
-    return TypedObject(PACKAGE + "ErrorMessage", members)
+    reply = _filled(TypedObject.__new__(TypedObject), _ERROR, request, None, headers)
+    reply["extendedData"] = extended_data
+    reply["faultCode"] = code
+    reply["faultDetail"] = details
+    reply["faultString"] = description
+    reply["rootCause"] = root_cause
+    return reply
 
 
-def _reply(request: TypedObject, body: Any) -> dict[str, Any]:
-    return {
-        "body": body,
-        "clientId": request.get("clientId") or new_id(),
-        "correlationId": request.get("messageId"),
-        "destination": None,
-        "headers": {},
-        "messageId": new_id(),
-        "timestamp": time.time_ns() // 1_000_000,
-        "timeToLive": 0,
-    }
+_ACKNOWLEDGE: Final = PACKAGE + "AcknowledgeMessage"
+_ERROR: Final = PACKAGE + "ErrorMessage"
+
+
+def _filled(
+    reply: TypedObject, alias: str, request: TypedObject, body: Any, headers: dict[str, Any] | None
+) -> TypedObject:
+    """A reply with what all replies have.  It comes bare, from `__new__`: this is once per call."""
+    reply.alias = alias
+    reply.sealed = None
+    reply.dynamic = False
+    # Drawing and formatting two ids would be a tenth of a whole call: these two differ in their first eight digits.
+    digits = os.urandom(20).hex().upper()
+    rest = _rest_of_id(digits)
+    reply.update(
+        {
+            "body": body,
+            "clientId": request.get("clientId") or digits[32:] + rest,
+            "correlationId": request.get("messageId"),
+            "destination": None,
+            "headers": {} if headers is None else headers,
+            "messageId": digits[:8] + rest,
+            "timestamp": time.time_ns() // 1_000_000,
+            "timeToLive": 0,
+        }
+    )
+    return reply
