@@ -141,11 +141,6 @@ class Session(MutableMapping[str, Any]):
     # What the filter uses
 
     @property
-    def used(self) -> bool:
-        """Whether anybody has looked at it."""
-        return self._found
-
-    @property
     def known(self) -> bool:
         """Whether the store has it under an id that the client presented."""
         self._find()
