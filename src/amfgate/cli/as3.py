@@ -59,8 +59,8 @@ _COLLECTIONS: dict[str, bool | str] = {"array": False, "results": True, "deep": 
 def as3(context: click.Context, /, module: str, output: Path, check: bool, force: bool, **options: Any) -> None:
     """Write value-object classes and service proxies in ActionScript 3, for Flex, AIR and Royale.
 
-    MODULE is a Python module or a file; NAME is a Gateway in it, a Flask application with Amf, a ServiceRegistry, a
-    mapping of services, or a ClassRegistry. Without NAME it is the one gateway or application that the module has;
+    MODULE is a Python module or a file; NAME is a Gateway in it, as the application of a Django project's wsgi.py, a
+    Flask application with Amf, a ServiceRegistry, a mapping of services, or a ClassRegistry. Without NAME it is the one gateway or application that the module has;
     where it has none, the registered classes alone are written.
 
     \b
