@@ -62,7 +62,7 @@ class RedisServer:
 def redis_running(folder: Path) -> Iterator[RedisServer]:
     """A server for the tests in the block; skips them, or fails, where there is none to start."""
     if shutil.which("redis-server") is None:
-        leave_out("left out: tests with redis-server (root on Debian gets it by bash tests/servers/install.sh)")
+        leave_out("left out: tests/servers with redis-server (root on Debian gets it by bash tests/servers/install.sh)")
     pytest.importorskip("redis")
     server = RedisServer(folder)
     server.start()

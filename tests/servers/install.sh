@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs those servers of the tests that no extra of pyproject.toml brings: uWSGI, which pip compiles, and Debian's
-# Apache with mod_wsgi.  Quick when everything is there.
+# Redis and Apache with mod_wsgi.  Quick when everything is there.
 #
 #   install.sh PYTHON          installs what it can; uwsgi goes into the environment of PYTHON
 #   install.sh PYTHON --check  installs nothing
@@ -29,6 +29,17 @@ if [[ ! -x $(dirname "$python")/uwsgi ]]; then
         leave_out uwsgi "a C compiler and bash tests/servers/install.sh $python get it"
     elif ! quietly "$python" -m pip install --disable-pip-version-check uwsgi; then
         leave_out uwsgi "pip could not compile it, see $log"
+    fi
+fi
+
+# Only the program is needed: the tests start it, on a port of its own.
+if ! command -v redis-server >/dev/null; then
+    export DEBIAN_FRONTEND=noninteractive
+    apt=(apt-get install -y --no-install-recommends redis-server)
+    if [[ $check == --check || $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
+        leave_out redis-server "root on Debian gets it by bash tests/servers/install.sh"
+    elif ! quietly "${apt[@]}" && ! { quietly apt-get update && quietly "${apt[@]}"; }; then
+        leave_out redis-server "apt-get failed, see $log"
     fi
 fi
 
