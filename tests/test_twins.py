@@ -38,6 +38,7 @@ from amfgate import (
     invalid_date,
     undefined,
 )
+from amfgate.classes import plan
 from amfgate.flex import ArrayCollection, ObjectProxy, SmallMessage
 
 EXAMPLES = settings(
@@ -343,6 +344,7 @@ def test_encode_is_equal(twins, version, recipe, chosen):
             "counted": st.booleans(),
             "whole": st.booleans(),
             "repeats": st.sampled_from([0, 1, 5, 10_000]),
+            "wrap_lists": st.sampled_from([None, plan(ArrayCollection)]),
         }
     ),
 )

@@ -23,6 +23,9 @@ Nor is a reference taken to such an object at once (`UNHELD`): while nothing but
 away, and in a large value a second walk to give the references back would cost as much as the first.  Whatever may let
 Python run, by a call, the garbage collector or the making of an error, has `_hold` in front of it.
 
+Where lists go as collections (`wrap_lists`), one list is two objects: the collection, found by the list's pointer, and
+the array inside it, found by that pointer with the bit `INSIDE` set.
+
 Whatever is passed on as a bare pointer is kept alive by something else: the object table, a frame, or a local variable
 of type `object` that is there for nothing but that.
 
@@ -54,6 +57,7 @@ from ._rare import (
     entries,
     explained,
     failed_before,
+    is_array,
     is_object,
     key_text,
     listed,
@@ -405,6 +409,7 @@ cdef enum:
     LAZY = 1  # whose object is not hashed
     UNHELD = 2  # to which there is no reference of ours yet
     TAGS = 3
+    INSIDE = 2  # set in a hashed pointer: not the collection that a list goes as, but the array inside it
     FIRST_FRAMES = 16
     RECENT = 256  # strings met last, by pointer: as many as a wide row has keys and repeated values
     PROBES = 32  # how long a probe may run before the strings' own hash takes over
@@ -728,6 +733,9 @@ cdef class Encoder:
     cdef bint whole
     cdef int64_t repeats
     cdef int64_t repeated
+    cdef bint wrapping  # arrays go as wrappers of this alias
+    cdef bint inside  # but the next one is inside its wrapper already
+    cdef object _wrapper
     cdef bint failed
     cdef bint busy
     cdef object _broken
@@ -815,7 +823,7 @@ cdef class Encoder:
             self._fail(error)
         return self._finish()
 
-    def encode_body(self, value, *, avmplus, arguments=False, counted=True, whole=False, repeats=0):
+    def encode_body(self, value, *, avmplus, arguments=False, counted=True, whole=False, repeats=0, wrap_lists=None):
         """The value of one body or header of a remoting packet, which starts in AMF0.
 
         avmplus: the peer reads AMF3, so anything but null, undefined, booleans, numbers and text goes behind one `11`.
@@ -825,10 +833,16 @@ cdef class Encoder:
             no object is written behind one `11` as a whole: a client may misread AMF0 that follows a nested one.
         repeats: in AMF0, a value met again is written out again until so many values were written twice; after
             that, and in a cycle, it becomes a reference.
+        wrap_lists: with `avmplus`, the Plan of a wrapper (Flex's ArrayCollection): whatever would be an array goes as
+            such a wrapper around that array, except what is the source of a wrapper already.  The same for all calls of
+            one encoder: a reference to a list is one to its wrapper.
         """
         self._begin()
         try:
             self.whole, self.repeats = whole and not avmplus, repeats
+            if wrap_lists is not None and avmplus:
+                self._wrapper = wrap_lists.alias
+                self.wrapping = True
             try:
                 if arguments and (type(value) is list or type(value) is tuple):
                     self._arguments(value, avmplus, counted)
@@ -910,6 +924,7 @@ cdef class Encoder:
             self.careful = True
         self.values = self._max_values - 1
         self.whole, self.repeats, self.repeated = False, 0, 0
+        self.wrapping, self.inside = False, False
         Py_XDECREF(self.out)
         self.out = NULL
         self.out = PyBytes_FromStringAndSize(NULL, FIRST_BUFFER)
@@ -1465,6 +1480,8 @@ cdef class Encoder:
                 raise too_many_objects()
             keep(&self.objects, value, False)
             return 0
+        if self.wrapping and marker == 0x09 and not issubclass(type(<object>value), EcmaArray):
+            marker = 0x0A  # the collection that the list went in
         p = self._room(MARGIN)
         p[0] = marker
         self.p = amf_put_u29(p + 1, <uint32_t>(index << 1))
@@ -1513,6 +1530,9 @@ cdef class Encoder:
             return 0
         if cls == &PyTuple_Type:
             if AMF_TUPLE_SIZE(value) == 0:
+                if self.wrapping:
+                    self._alone3(value, NULL, 0)
+                    return self._list3(value, value)
                 self._alone3(value, b"\x09\x01\x01", 3)
                 if self.level >= self._max_depth:
                     self._hold()
@@ -1666,6 +1686,8 @@ cdef class Encoder:
 
     cdef int _list3(self, PyObject *value, PyObject *items) except -1:
         """A list or tuple as a dense array (AMF3 specification, 3.11)."""
+        if self.wrapping and self._wrapped3(value):
+            return 0
         cdef bint is_list = not isinstance(<object>items, tuple)
         cdef Py_ssize_t count = AMF_LIST_SIZE(items) if is_list else AMF_TUPLE_SIZE(items)
         cdef Py_ssize_t level = self._push(value, NULL, IN_LIST)
@@ -2048,9 +2070,71 @@ cdef class Encoder:
         source = thing.source
         self._charge(1)
         self.frames[level].place = 0
-        self._value3(<PyObject *>source, NULL, 0)
+        if self.wrapping:
+            self._source3(source)
+        else:
+            self._value3(<PyObject *>source, NULL, 0)
         self.level = level - 1
         return 0
+
+    cdef int _source3(self, source) except -1:
+        """What a Flex collection holds, where arrays are wrapped: this one is already."""
+        cdef PyObject *value
+        cdef object content
+        content = self._kinds.get(type(source))
+        if content is None:
+            self._wary()
+            content = _kind_of(type(source), self._classes)
+        kind, payload = content
+        if INTEGER <= kind <= UNKNOWN:
+            self._wary()
+            source = plain(source, kind, payload, self._classes, self._default, self._decimals)
+            kind, payload = self._kinds.get(type(source)) or _kind_of(type(source), self._classes)
+        value = <PyObject *>source
+        if kind == ARRAY:
+            self._wary()
+        if not is_array(source, kind):
+            return self._value3(value, NULL, 0)
+        if self._inside3(value):
+            return 0
+        if kind == ROWS:
+            self.inside = True
+            return self._rows3(source)
+        if self.level >= self._max_depth:
+            raise too_deep(self._max_depth)
+        content = source if kind == LIST else self._list_of(source) if kind == ITERABLE else payload(source)
+        self.inside = True
+        return self._list3(value, <PyObject *>content)
+
+    cdef int _wrapped3(self, PyObject *value) except -1:
+        """Before an array, the wrapper that it goes in; 1 where the array is a reference, and so done."""
+        if self.inside:
+            self.inside = False
+            return 0
+        self._hold()
+        self._external_traits(self._wrapper, False)
+        return self._inside3(value)
+
+    cdef int _inside3(self, PyObject *value) except -1:
+        """Give the array inside a wrapper the next slot (0), or write a reference to the one it has (1)."""
+        cdef PyObject *key = <PyObject *>(<uintptr_t>value | INSIDE)
+        cdef int64_t index
+        cdef unsigned char *p
+        # an empty tuple or frozenset is shared by CPython, not by the user
+        if (amf_type(value) == &PyTuple_Type or amf_type(value) == &PyFrozenSet_Type) and not <object>value:
+            self._alone3(value, NULL, 0)
+            return 0
+        if self.objects.count > LENGTH_MAX:
+            self._hold()
+            raise too_many_objects()
+        index = find_or_add(&self.objects, key, self.objects.count)
+        if index < 0:
+            keep(&self.objects, value, False)
+            return 0
+        p = self._room(MARGIN)
+        p[0] = 0x09
+        self.p = amf_put_u29(p + 1, <uint32_t>(index << 1))
+        return 1
 
     cdef int _external3(self, thing, plan) except -1:
         """The payload of a class that writes itself."""
@@ -2178,6 +2262,8 @@ cdef class Encoder:
 
     cdef int _rows3(self, thing) except -1:
         """A result set: an array of sealed objects, whose names stand on the wire once."""
+        if self.wrapping and self._wrapped3(<PyObject *>thing):
+            return 0
         cdef Py_ssize_t level = self._push(<PyObject *>thing, NULL, IN_ROWS)
         cdef object rows, row, header
         cdef tuple columns

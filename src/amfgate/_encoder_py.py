@@ -9,6 +9,9 @@ once.
 References, in AMF3 (specification 2.2): strings by value, objects by identity, traits by what they say.  `_kept` holds
 each value that took a slot of the object table, in the order of the slots: it counts them, and it keeps them alive
 so that no other object can get the same `id`.
+
+Where lists go as collections (`wrap_lists`), one list is two objects: the collection, found by the list's `id`, and the
+array inside it, found by `~id`.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ from ._rare import (
     entries,
     explained,
     failed_before,
+    is_array,
     is_object,
     key_text,
     listed,
@@ -107,7 +111,7 @@ from .kinds import (
     array_items,
     kind_of,
 )
-from .plans import EXTERNAL, WRAPPER
+from .plans import EXTERNAL, WRAPPER, Plan
 
 LAST_PLACE: Final = COLUMN_PLACES - 1
 NO_LIMIT: Final = 1 << 62
@@ -191,6 +195,7 @@ class Encoder:
         self._depth = 0
         self._whole = False
         self._repeats = 0
+        self._wrap: Plan | None = None
         self._failed = False
         self._busy = False
         self._broken: BaseException | None = None
@@ -217,6 +222,7 @@ class Encoder:
         counted: bool = True,
         whole: bool = False,
         repeats: int = 0,
+        wrap_lists: Plan | None = None,
     ) -> bytes:
         """The value of one body or header of a remoting packet, which starts in AMF0.
 
@@ -227,9 +233,13 @@ class Encoder:
             no object is written behind one `11` as a whole: a client may misread AMF0 that follows a nested one.
         repeats: in AMF0, a value met again is written out again until so many values were written twice; after
             that, and in a cycle, it becomes a reference.
+        wrap_lists: with `avmplus`, the Plan of a wrapper (Flex's ArrayCollection): whatever would be an array goes as
+            such a wrapper around that array, except what is the source of a wrapper already.  The same for all calls of
+            one encoder: a reference to a list is one to its wrapper.
         """
         self._begin()
         self._whole, self._repeats = whole and not avmplus, repeats
+        self._wrap = wrap_lists if avmplus else None
         try:
             try:
                 if arguments and type(value) in (list, tuple):
@@ -270,7 +280,7 @@ class Encoder:
         self._out = []
         self._columns = {}
         self._values = self._max_values - 1
-        self._whole, self._repeats = False, 0
+        self._whole, self._repeats, self._wrap = False, 0, None
 
     def _fail(self, error: BaseException) -> NoReturn:
         self._failed = True
@@ -407,6 +417,7 @@ class Encoder:
         pack = MARKED.pack
         to_utf8 = self._utf8
         length = self._length
+        wrap = self._wrap
         stack: list[Any] = []
         items: Any = iter((root,))
         container: Any
@@ -514,6 +525,17 @@ class Encoder:
                             cls = type(value)
                             continue
                         identity = id(value)
+                        if wrap is not None and is_array(value, kind):
+                            if mode != SOURCE:
+                                slot = objects.get(identity)
+                                if slot is not None:
+                                    append(b"\x0a" + u29(slot << 1))
+                                    break
+                                if cls not in SHARED_FROM or value:
+                                    objects[identity] = len(kept)
+                                kept.append(value)
+                                self._write_external_traits(wrap.alias, False)
+                            identity = ~identity
                         slot = objects.get(identity)
                         if slot is not None:
                             append((REFERENCE_MARKERS.get(kind) or reference_marker(value, kind)) + u29(slot << 1))

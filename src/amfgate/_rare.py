@@ -283,6 +283,14 @@ def as_object(dictionary: Any) -> dict[str, Any]:
     return mapped(dictionary, LENGTH_MAX)
 
 
+def is_array(value: Any, kind: int) -> bool:
+    """Does a value travel as an array?  An associative one is none, nor is a Vector."""
+    return kind in _ARRAYS or kind == k.ARRAY and k.array_kind(value) is None
+
+
+_ARRAYS: Final = frozenset((k.LIST, k.ITERABLE, k.ROWS))
+
+
 def packed(vector: Vector) -> tuple[str, int, bytes] | None:
     """(kind, count, big-endian items) of a Vector of numbers; None for one of objects."""
     kind = vector.kind

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from .errors import EncodeError, Fault
 from .faults import mapped
+from .flex.collections import collected
 from .log import message_of, traceback_text
 from .packet import Body
 
@@ -35,13 +36,37 @@ class PlainEnvelope:
     __slots__ = ()
 
     def result(self, call: Call) -> Body:
-        return Body(call.uri + "/onResult", "null", call.result)
+        return Body(call.uri + "/onResult", "null", sent_result(call))
 
     def fault(self, call: Call, fault: Fault) -> Body:
         return Body(call.uri + "/onStatus", "null", fault_value(fault, root_cause(fault, call.gateway)))
 
 
 PLAIN: Final = PlainEnvelope()
+
+
+def sent_result(call: Call) -> Any:
+    """The result of a call as an envelope is to send it: a list as an ArrayCollection where that is wanted.
+
+    With `"deep"` that is left to the encoder, which wraps the lists inside too.
+    """
+    if call.gateway.services.collects and collections_wanted(call) is True:
+        request = call.exchange.request
+        if request is not None and request.version == 3:  # AMF0 has no collections
+            return collected(call.result, call.gateway.classes)
+    return call.result
+
+
+def collections_wanted(call: Call) -> bool | str:
+    """How lists in the answer to a call go: what is said nearest counts, of the method, its service, the gateway.
+
+    An answer without a method, of a channel's command or DescribeService, has the shape that its protocol gives it.
+    """
+    method = call.method
+    if method is None:
+        return False
+    wanted = method.flex_collections
+    return call.gateway.flex_collections if wanted is None else wanted
 
 
 def as_fault(error: Exception, gateway: Gateway) -> Fault:

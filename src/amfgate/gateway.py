@@ -18,6 +18,7 @@ from .cross_origin import CROSSDOMAIN_PATH, Cors, crossdomain_xml
 from .faults import Faults, check_faults
 from .filters import Sessions, default_filters
 from .filters.packet_codec import encode_reply
+from .flex.collections import check_flex_collections
 from .log import log_calls
 from .packet import Packet
 from .pipeline import Exchange, Pipeline, Response, plain
@@ -57,8 +58,8 @@ class Gateway:
     debug: send the text and traceback of unexpected exceptions to the caller, and what calls log to a client that asks
         for it by the header amf_server_debug.  Not for a public server.
     case_insensitive: find targets without regard to case, as PHP servers did.
-    flex_collections: send a list that a method returns as an ArrayCollection, with `"deep"` the lists inside it too.
-        A service or a method may say otherwise; see `amfgate.service`.
+    flex_collections: True sends a list that a method returns as Flex's ArrayCollection, `"deep"` also every list
+        inside its result or its fault.  A service or a method may say otherwise; see `amfgate.service`.
     faults: exceptions that are meant for the caller, `{KeyError: "Shop.NoSuchThing"}`; see `amfgate.faults`.
 
     A wrong argument, a service that cannot be called and a step without hooks are errors here, not at a request.  A
@@ -110,7 +111,9 @@ class Gateway:
         # Limits are about requests.  An answer is as large as the service makes it; only its depth has a bound.
         self.reply_limits = Limits(max_body=None, max_depth=self.limits.max_depth, max_values=None, max_bodies=None)
         self.debug = bool(debug)
-        self.flex_collections = flex_collections
+        self.flex_collections = check_flex_collections(flex_collections)
+        if self.flex_collections:
+            self.services.expect_collections()
         self.faults = check_faults(faults)
         self.filters = Pipeline(default_filters(authenticate, actions, sessions) if filters is None else filters)
         self.understood = frozenset(name for step in self.filters.steps for name in getattr(step, "headers", ()))

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 
 from .arguments import Binder
 from .errors import Fault
+from .flex.collections import check_flex_collections
 from .log import logger
 from .members import type_name
 
@@ -23,6 +24,7 @@ T = TypeVar("T")
 SERVICE: Final = "__amfgate_service__"
 EVERYTHING: Final = "*"  # the name of the service that is asked about every unknown target
 REQUIRES: Final = "__amfgate_requires__"
+COLLECTIONS: Final = "__amfgate_flex_collections__"
 
 _FUNCTIONS: Final = (
     types.FunctionType,
@@ -33,7 +35,7 @@ _FUNCTIONS: Final = (
 )
 
 
-def service(name: str) -> Callable[[T], T]:
+def service(name: str | None = None, *, flex_collections: bool | str | None = None) -> Callable[[T], T]:
     """Give a class or a function the name by which clients call it.
 
         @amfgate.service("catalog")
@@ -44,15 +46,31 @@ def service(name: str) -> Callable[[T], T]:
 
     In such a list an instance is taken as it is, and a class whose constructor needs no arguments is instantiated.
     Methods that a service inherits are exposed only from a base that is itself decorated.
+
+    flex_collections: how lists in its results go to clients that read AMF3: False, as arrays; True, a result that is
+        a list as Flex's ArrayCollection; "deep", the lists inside it too.  What is said nearest counts: of a method,
+        its class, the gateway.  With this option the name may be left out, as it has to be on a method:
+
+        @amfgate.service("catalog", flex_collections=True)
+        class Catalog:
+            def page(self, number: int): ...
+
+            @amfgate.service(flex_collections="deep")
+            def tree(self): ...
     """
-    if not isinstance(name, str):
-        raise TypeError(
-            f'@amfgate.service needs the name by which clients call it: @amfgate.service("{_called(name)}")'
-        )
-    check_name(name)
+    if not isinstance(name, str) and not (name is None and flex_collections is not None):
+        called = "catalog" if name is None else _called(name)
+        raise TypeError(f'@amfgate.service needs the name by which clients call it: @amfgate.service("{called}")')
+    if name is not None:
+        check_name(name)
+    if flex_collections is not None:
+        check_flex_collections(flex_collections)
 
     def mark(thing: T) -> T:
-        setattr(thing, SERVICE, name)
+        if name is not None:
+            setattr(thing, SERVICE, name)
+        if flex_collections is not None:
+            setattr(thing, COLLECTIONS, flex_collections)
         return thing
 
     return mark
@@ -140,12 +158,19 @@ def roles_of(user: Any) -> Any:
 class Method:
     """One thing that can be called: the function, how arguments are fitted to it, who may call it.
 
-    `fits` are the numbers of arguments that need no fitting, `bind(call)` does the rest.
+    `fits` are the numbers of arguments that need no fitting, `bind(call)` does the rest.  `flex_collections` is what
+    the method or its service says of it, None for nothing.
     """
 
-    __slots__ = ("bind", "binder", "description", "fits", "function", "requires", "target")
+    __slots__ = ("bind", "binder", "description", "fits", "flex_collections", "function", "requires", "target")
 
-    def __init__(self, target: str, function: Callable[..., Any], requirements: tuple[Requirement, ...]) -> None:
+    def __init__(
+        self,
+        target: str,
+        function: Callable[..., Any],
+        requirements: tuple[Requirement, ...],
+        flex_collections: bool | str | None = None,
+    ) -> None:
         if any(
             inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one)
             for one in (function, getattr(function, "__call__", None))  # noqa: B004 (an object's, which may be async)
@@ -157,6 +182,7 @@ class Method:
         self.target = target
         self.function = function
         self.requires = requirements
+        self.flex_collections = flex_collections
         self.binder = Binder(function, target)
         self.bind = self.binder.bind
         self.fits = self.binder.fits
@@ -211,6 +237,7 @@ class ServiceRegistry:
     ) -> None:
         self._services: dict[str, Any] = {}
         self._aliases: dict[str, str] = {}
+        self._expects_collections = False
         self.case_insensitive = bool(case_insensitive)
         if isinstance(services, ServiceRegistry):
             self._services.update(services._services)
@@ -232,6 +259,10 @@ class ServiceRegistry:
         except BaseException:
             self._services = before
             raise
+
+    def expect_collections(self) -> None:
+        """Set `collects` for good: a gateway that sends lists as collections uses these services."""
+        self._expects_collections = self.collects = True
 
     def find(self, target: str) -> Method | None:
         """The method that `target` names, None for none."""
@@ -316,7 +347,8 @@ class ServiceRegistry:
             exposed = expose(name, self._services[name])
             names.add(name if exposed is not None else name.rpartition(".")[0])
             if exposed is None:
-                methods[name] = Method(name, self._services[name], getattr(self._services[name], REQUIRES, ()))
+                function = self._services[name]
+                methods[name] = Method(name, function, getattr(function, REQUIRES, ()), _collections(function))
             elif not exposed and unknown is None:
                 logger.warning("the service %r exposes no methods: see amfgate.ServiceRegistry for what it takes", name)
             else:
@@ -344,6 +376,10 @@ class ServiceRegistry:
         self._most_words = max((name.count(".") + 1 for name in missing), default=0)
         self._missing = missing
         self._names = names
+        # Whether any call has to be asked how its lists go; where it has not, this is all that a call pays.
+        self.collects = self._expects_collections or any(
+            method.flex_collections for method in (*methods.values(), *missing.values())
+        )
 
 
 def check_name(name: Any) -> None:
@@ -381,6 +417,7 @@ def missing_method(name: str, thing: Any) -> Method | None:
         return None
     cls = type(thing)
     requirements: tuple[Requirement, ...] = ()
+    collections = _collections(thing)
     if isinstance(thing, _FUNCTIONS):
         if name != EVERYTHING:
             return None
@@ -395,6 +432,7 @@ def missing_method(name: str, thing: Any) -> Method | None:
         handler = attribute.__get__(thing, cls)
         inner = getattr(attribute, "__func__", attribute)
         requirements = (*getattr(cls, REQUIRES, ()), *getattr(inner, REQUIRES, ()))
+        collections = _collections(attribute, cls)
     where = f"{name}.__missing__"
     Method(where, handler, ())  # refuses an async def
     try:
@@ -407,7 +445,7 @@ def missing_method(name: str, thing: Any) -> Method | None:
     def answer(*arguments: Any, call: _TheCall) -> Any:
         return handler(call)
 
-    return Method(where, answer, requirements)
+    return Method(where, answer, requirements, collections)
 
 
 class _TheCall:
@@ -429,7 +467,7 @@ def _module_methods(name: str, module: types.ModuleType) -> Iterator[Method]:
         thing = getattr(module, word)
         if word.startswith("_") or isinstance(thing, (type, types.ModuleType)) or not callable(thing):
             continue
-        yield Method(f"{name}.{word}", thing, getattr(thing, REQUIRES, ()))
+        yield Method(f"{name}.{word}", thing, getattr(thing, REQUIRES, ()), _collections(thing))
 
 
 def _object_methods(name: str, thing: Any, cls: type) -> Iterator[Method]:
@@ -444,7 +482,17 @@ def _object_methods(name: str, thing: Any, cls: type) -> Iterator[Method]:
             if exposes and not word.startswith("_") and _is_method(attribute):
                 inner = getattr(attribute, "__func__", None)
                 own = getattr(attribute, REQUIRES, ()) or getattr(inner, REQUIRES, ())
-                yield Method(f"{name}.{word}", attribute.__get__(thing, cls), (*shared, *own))
+                bound = attribute.__get__(thing, cls)
+                yield Method(f"{name}.{word}", bound, (*shared, *own), _collections(attribute, cls))
+
+
+def _collections(function: Any, cls: type | None = None) -> bool | str | None:
+    """What a function or method, or else its class, says of `flex_collections`; None for nothing."""
+    for place in (function, getattr(function, "__func__", None), cls):
+        said: bool | str | None = getattr(place, COLLECTIONS, None)
+        if said is not None:
+            return said
+    return None
 
 
 def _is_method(attribute: Any) -> bool:

@@ -23,7 +23,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ..envelope import PLAIN, root_cause
+from ..envelope import PLAIN, root_cause, sent_result
 from ..errors import Fault
 from ..flex import messages as m
 from ..log import printable
@@ -72,7 +72,7 @@ class FlexEnvelope:
         self.small = small
 
     def result(self, call: Call) -> Body:
-        reply = m.acknowledge(self.message, call.result, headers=self.headers, small=self.small)
+        reply = m.acknowledge(self.message, sent_result(call), headers=self.headers, small=self.small)
         return Body(call.uri + "/onResult", "null", reply)
 
     def fault(self, call: Call, fault: Fault) -> Body:

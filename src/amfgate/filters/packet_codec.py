@@ -14,11 +14,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from ..codec import Decoder, Encoder
-from ..envelope import fault_value
+from ..envelope import collections_wanted, fault_value
 from ..errors import DecodeError, EncodeError, Fault
+from ..flex.collections import COLLECTION
 from ..log import log_error, logger, message_of, printable
 from ..packet import Body, Packet
 from ..pipeline import Call, Exchange, Response, plain
+from ..plans import Plan
 from ..types import TypedObject, undefined
 from . import debug_events
 from .describe import HEADER as DESCRIBE_SERVICE
@@ -282,11 +284,16 @@ def encode_reply(exchange: Exchange, packet: Packet) -> Response:
         parts = [_pack_words(packet.version, len(headers), len(bodies))[:4], *headers, _pack_word(len(bodies))]
     else:
         parts = [_pack_words(packet.version, 0, len(bodies))]
+    wrap, deep = None, None
+    if avmplus and gateway.services.collects:
+        deep = {id(call.response) for call in exchange.calls if collections_wanted(call) == "deep"}
     for body in bodies:
+        if deep is not None:
+            wrap = COLLECTION if id(body) in deep else None
         try:
-            _write_body(parts, body, avmplus, gateway)
+            _write_body(parts, body, avmplus, gateway, wrap)
         except Exception as error:
-            _write_fault(parts, exchange, body, avmplus, error)
+            _write_fault(parts, exchange, body, avmplus, error, wrap)
     data = b"".join(parts)
     response = Response.__new__(Response)  # every field is known to be right: this is once per request
     response.status = "200 OK"
@@ -306,11 +313,13 @@ def _write_headers(packet: Packet, gateway: Gateway) -> list[bytes]:
     return headers
 
 
-def _write_body(parts: list[bytes], body: Body, avmplus: bool, gateway: Gateway) -> None:
+def _write_body(
+    parts: list[bytes], body: Body, avmplus: bool, gateway: Gateway, wrap_lists: Plan | None = None
+) -> None:
     """Append a body of the reply.  Nothing is appended when it raises."""
     encoder = Encoder(version=0, classes=gateway.classes, limits=gateway.reply_limits)
     if avmplus:
-        value = encoder.encode_body(body.value, avmplus=True)
+        value = encoder.encode_body(body.value, avmplus=True, wrap_lists=wrap_lists)
     else:
         value = encoder.encode_body(body.value, avmplus=False, whole=True, repeats=REPEATS)
     body.size = size = len(value)
@@ -325,7 +334,9 @@ def _write_body(parts: list[bytes], body: Body, avmplus: bool, gateway: Gateway)
         raise EncodeError("the texts of a body of the reply are longer than 65535 bytes") from None
 
 
-def _write_fault(parts: list[bytes], exchange: Exchange, body: Body, avmplus: bool, error: Exception) -> None:
+def _write_fault(
+    parts: list[bytes], exchange: Exchange, body: Body, avmplus: bool, error: Exception, wrap_lists: Plan | None
+) -> None:
     """Append a fault in place of a body that cannot be encoded."""
     call = next((call for call in exchange.calls if call.response is body), None)
     if call is not None:
@@ -336,7 +347,7 @@ def _write_fault(parts: list[bytes], exchange: Exchange, body: Body, avmplus: bo
             call.fail(reason)
             assert call.response is not None
             try:
-                _write_body(parts, call.response, avmplus, exchange.gateway)
+                _write_body(parts, call.response, avmplus, exchange.gateway, wrap_lists)
             except Exception as again:
                 log_error(f"{printable(call.target)}: its fault cannot be encoded: {message_of(again)}", again)
             else:

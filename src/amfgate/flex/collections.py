@@ -15,9 +15,13 @@ goes out under it again.
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping, MutableSequence
-from typing import Any
+from typing import Any, Final
 
-from ..classes import register_builtin
+from .._rare import is_array, plain
+from ..classes import ClassRegistry, plan, register_builtin
+from ..errors import EncodeError
+from ..kinds import NATURAL, kind_of
+from ..plans import Plan
 
 
 class _List(MutableSequence[Any]):
@@ -135,3 +139,27 @@ for _cls in (ArrayCollection, ArrayList, ObjectProxy, ManagedObjectProxy):
     _alias = f"flex.messaging.io.{_cls.__name__}"
     register_builtin(_cls, _alias, f"{_alias}Ext", wrapper=True)
 del _cls, _alias
+
+# --- lists that go as collections without being told so one by one ---------------------------------------------------
+
+COLLECTION: Final[Plan] = plan(ArrayCollection)  # type: ignore[assignment]
+"""What the encoder is given to wrap lists in (`Encoder.encode_body(wrap_lists=...)`)."""
+
+
+def check_flex_collections(wanted: Any) -> bool | str:
+    """The option `flex_collections` as it is given, once it is known to be one of its three values; else ValueError."""
+    if wanted is True or wanted is False or isinstance(wanted, str) and wanted == "deep":
+        return wanted
+    raise ValueError(f'flex_collections is False, True or "deep", not {wanted!r}')
+
+
+def collected(value: Any, classes: ClassRegistry) -> Any:
+    """A value that travels as an array, in an ArrayCollection; any other, and a collection, as it is."""
+    kind, payload = classes.kinds.get(type(value)) or kind_of(type(value), classes)
+    if kind == NATURAL:  # a masked array of numpy, an Enum whose value is a list
+        try:
+            value = plain(value, kind, payload, classes, None, "float")
+        except EncodeError:
+            return value  # the encoder says what is wrong with it
+        kind, payload = classes.kinds.get(type(value)) or kind_of(type(value), classes)
+    return ArrayCollection(value) if is_array(value, kind) else value
