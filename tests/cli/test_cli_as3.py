@@ -155,9 +155,14 @@ def test_lists_are_what_the_gateway_says(amfgate_command: Any, here: Path) -> No
         ),
         (
             "import flask; from amfgate.contrib.flask import Amf; del gateway\n"
-            "app = flask.Flask('shop'); amf = Amf(app, services, classes=classes)",
+            "app = flask.Flask('shop'); amf = Amf(app, services, classes=classes); request = flask.request",
             "shopfile",
             ["CatalogService.as", "RemoteClasses.as", "com/example/Product.as"],
+        ),
+        (
+            "def make(): return amfgate.Gateway(None, services, classes=amfgate.ClassRegistry())",
+            "shopfile:make()",
+            ["CatalogService.as"],
         ),
     ],
 )

@@ -60,8 +60,9 @@ def as3(context: click.Context, /, module: str, output: Path, check: bool, force
     """Write value-object classes and service proxies in ActionScript 3, for Flex, AIR and Royale.
 
     MODULE is a Python module or a file; NAME is a Gateway in it, as the application of a Django project's wsgi.py, a
-    Flask application with Amf, a ServiceRegistry, a mapping of services, or a ClassRegistry. Without NAME it is the one gateway or application that the module has;
-    where it has none, the registered classes alone are written.
+    Flask application with Amf, `create_app()`, a ServiceRegistry, a mapping of services, or a ClassRegistry. Without
+    NAME it is the one gateway or application that the module has; where it has none, the registered classes alone are
+    written.
 
     \b
     amfgate as3 shop:gateway --output src
@@ -149,7 +150,8 @@ def _gateway(value: Any) -> Gateway | None:
 
 def _only(module: ModuleType, name: str) -> Any:
     """The one gateway of a module, or else its one ServiceRegistry; None if it has neither."""
-    values = vars(module)
+    # Flask's `request` and the like stand for something that is not there now.
+    values = {word: value for word, value in vars(module).items() if type(value).__module__ != "werkzeug.local"}
     gateways = {id(found): word for word, value in values.items() if (found := _gateway(value)) is not None}
     registries = {id(value): word for word, value in values.items() if isinstance(value, ServiceRegistry)}
     words = list((gateways or registries).values())

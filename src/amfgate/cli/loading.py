@@ -13,17 +13,19 @@ import click
 
 
 def load(text: str) -> Any:
-    """What MODULE:NAME names; NAME may have dots."""
+    """What MODULE:NAME names; NAME may have dots, and `()` behind it for a function that makes the application."""
     module_name, colon, names = text.rpartition(":")
     if not colon or not module_name or not names:
         raise click.UsageError(f"{text!r} is not MODULE:APP, as in shop:app")
     value: Any = load_module(module_name)
+    call = names.endswith("()")
+    names = names.removesuffix("()")
     for name in names.split("."):
         try:
             value = getattr(value, name)
         except AttributeError:
             raise click.UsageError(f"{module_name} has no {names}") from None
-    return value
+    return value() if call else value
 
 
 def load_module(name: str) -> ModuleType:

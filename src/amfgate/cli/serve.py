@@ -27,8 +27,9 @@ from .options import debug_option
 def serve(app: str, host: str, port: int, path: str) -> None:
     """Serve a WSGI application, or services alone, for development.
 
-    MODULE:APP is as for other WSGI servers, or FILE.py:APP; APP may have dots. It is an application, a Gateway, or what
-    Gateway takes as services: a mapping of names to objects. waitress serves if it is installed, else Python's wsgiref.
+    MODULE:APP is as for other WSGI servers, or FILE.py:APP; APP may have dots, and be a call without
+    arguments, `create_app()`. It is an application, a Gateway, or what Gateway takes as services: a mapping of names to
+    objects. waitress serves if it is installed, else Python's wsgiref.
 
     \b
     amfgate serve shop:app
