@@ -220,8 +220,8 @@ def method_of(function: Any, **options: Any) -> list[str]:
     made = generate(amfgate.ClassRegistry(), amfgate.ServiceRegistry({"a.method": function}), **options)
     lines = made.files["AService.as"].splitlines()
     at = next(number for number, line in enumerate(lines) if " function method(" in line)
-    start = max(number for number in range(at) if lines[number] == "    /**")
-    return [line.strip() for line in lines[start + 1 : at + 3] if line.strip() not in ("*/", "{")]
+    start = max(number for number in range(at) if lines[number].startswith("    /**"))
+    return [line.strip() for line in lines[start : at + 3] if line.strip() not in ("/**", "*/", "{")]
 
 
 def test_any_number_of_arguments_swallows_those_that_may_be_left_out() -> None:
@@ -249,6 +249,31 @@ def test_lists_in_results_are_what_the_gateway_makes_of_them(collections: bool, 
         "public function method(a:Array):AsyncToken",
         'return send("method", [a]);',
     ]
+
+
+def test_a_method_may_say_otherwise_of_lists_than_the_gateway() -> None:
+    @amfgate.service(flex_collections=True)
+    def method() -> list[str]:
+        return []
+
+    assert "ArrayCollection of String." in method_of(method)[0]
+    amfgate.service(flex_collections=False)(method)
+    assert "Array of String." in method_of(method, collections="deep")[0]
+
+
+def test_a_method_whose_lists_do_not_fit_the_members_is_named() -> None:
+    @amfgate.service(flex_collections="deep")
+    def tree() -> list[str]:
+        return []
+
+    services = amfgate.ServiceRegistry({"a.tree": tree})
+    note = (
+        "a.tree says otherwise than the gateway whether lists inside its results are ArrayCollections; "
+        "members of value objects are Arrays, and do not take the other"
+    )
+    assert generate(as3_shop.CLASSES, services).notes == [note]
+    assert generate(as3_shop.CLASSES, services, collections="deep").notes == []
+    assert generate(amfgate.ClassRegistry(), services).notes == []
 
 
 def test_deep_collections_are_collections_everywhere() -> None:

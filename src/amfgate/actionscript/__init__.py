@@ -18,7 +18,7 @@ from ..fields import camel
 from ..plans import EXTERNAL
 from ..services import ServiceRegistry
 from .names import is_package, is_qualified
-from .proxies import Service, proxy_text, proxy_types, services_of
+from .proxies import Service, proxy_text, proxy_types, services_of, unlike
 from .source import Scope, path_of, source_file
 from .types import INTEGERS, TARGETS, Translator
 from .values import class_text, enum_text, register_text, value_classes
@@ -88,6 +88,11 @@ def generate(
         f"RemoteObject cannot call {name!r}, which is a function without a service; "
         f'register it as {{"some.{name}": {name}}}'
         for name in without
+    )
+    found.notes.extend(
+        f"{name} says otherwise than the gateway whether lists inside its results are ArrayCollections; members of "
+        f"value objects are {'ArrayCollections' if translator.deep else 'Arrays'}, and do not take the other"
+        for name in (unlike(groups, collections) if values else ())
     )
     register = _claim(_in(package, REGISTER), "what registers the aliases", owners) if values else ""
 

@@ -10,7 +10,7 @@ from ..services import Method, ServiceRegistry
 from .literals import constant
 from .names import INHERITED, comment, free, package_of, simple, string
 from .source import Scope
-from .types import COLLECTION, UNSET, AsType, Translator, described
+from .types import UNSET, AsType, Translator, described
 from .values import doc_lines
 
 _OWN: Final = frozenset({"remoteObject", "send"}) | INHERITED
@@ -41,6 +41,17 @@ def services_of(registry: ServiceRegistry) -> tuple[list[Service], list[str]]:
             continue
         found.setdefault(destination, Service(destination, {})).methods[operation] = method
     return [found[destination] for destination in sorted(found)], without
+
+
+def unlike(services: list[Service], collections: bool | str) -> list[str]:
+    """The targets whose lists inside results are not as those of the others: no member has a type for both."""
+    deep = collections == "deep"
+    return [
+        method.target
+        for service in services
+        for method in service.methods.values()
+        if method.flex_collections is not None and (method.flex_collections == "deep") != deep
+    ]
 
 
 def proxy_types(name: str, service: Service, translator: Translator) -> set[str]:
@@ -176,16 +187,14 @@ def _method(
 
 def _returns(method: Method, translator: Translator, collections: bool | str) -> str:
     annotation = method.binder.returns
-    found = translator.type_of(annotation)
-    name = found.name
-    if name == "Array" and collections:
-        name = COLLECTION
+    wanted = collections if method.flex_collections is None else method.flex_collections
+    found = translator.result_of(annotation, bool(wanted))
     if annotation in (None, type(None)):
         return "@return The result is null."
     if annotation is inspect.Signature.empty:
         return "@return The result is what the method returns; it has no annotation."
     python = described(annotation) or "Any"
-    if python == simple(name):
+    if python == simple(found.name):
         return f"@return The result is {python}."
     element = f" of {simple(found.element)}" if found.element else ""
-    return f"@return The result is {python}, in ActionScript {simple(name)}{element}."
+    return f"@return The result is {python}, in ActionScript {simple(found.name)}{element}."

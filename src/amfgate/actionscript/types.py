@@ -78,6 +78,11 @@ class Translator:
         self.home = ""
         self.enums: dict[type[enum.Enum], str] = {}
 
+    def result_of(self, annotation: Any, collections: bool) -> AsType:
+        """The type of a result so annotated.  collections: is a list in it an ArrayCollection?"""
+        other = Translator(self.names, self.target, self.integers.name, collections)
+        return other.type_of(annotation)
+
     def type_of(self, annotation: Any, nullable: bool = False) -> AsType:
         """The type of values so annotated.  nullable: None is among them, whatever the annotation says."""
         found = self._type_of(*_unwrapped(annotation))
