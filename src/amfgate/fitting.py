@@ -37,6 +37,7 @@ from uuid import UUID
 import msgspec
 
 from .classes import ClassRegistry
+from .conversion import Convert, converter
 from .errors import said
 from .fields import fields_of
 from .members import Member, annotations_of, members_of, type_name
@@ -44,8 +45,6 @@ from .misfit import Misfit, Place, kind_name, split_message
 from .own_rules import pydantic_misfit, validate_attrs, validate_pydantic
 from .plans import MEMBERS, Plan
 from .types import Dictionary, EcmaArray, Rows, TypedObject, Vector, Xml, undefined
-
-Convert = Callable[[Any], Any]
 
 
 class Fitting:
@@ -93,12 +92,30 @@ class Fit:
         return False
 
 
-def fit_of(annotation: Any, convert: Convert | None) -> Fit | None:
-    """The Fit for an annotation; None for one that takes anything.
+def fit_of(annotation: Any) -> Fit | None:
+    """The Fit for the annotation of a parameter; None for one that takes anything.
 
-    convert: converts by msgspec to this annotation.
+    TypeError and others if msgspec cannot convert to it, unless that is because of classes that are told apart by what
+    came: `Circle | Square`.
     """
+    try:
+        convert = converter(annotation)
+    except TypeError:
+        fit = _fit_of(annotation, None, ())
+        if fit is None or not _does_without_msgspec(fit):
+            raise
+        return fit
     return None if convert is None else _fit_of(annotation, convert, ())
+
+
+def _does_without_msgspec(fit: Fit) -> bool:
+    """Is everything here a class, or a container of classes, or what msgspec converts to?"""
+    if isinstance(fit, Union):
+        return all(isinstance(arm, Objects) for arm in fit.arms)
+    if isinstance(fit, Leaf):
+        converter(fit.annotation)
+        return True
+    return all(_does_without_msgspec(part) for part in fit.parts)
 
 
 def _fit_of(annotation: Any, convert: Convert | None, within: tuple[Any, ...]) -> Fit | None:
@@ -220,8 +237,6 @@ class Leaf(Fit):
 
 def _converter(annotation: Any) -> Convert:
     """The function that converts to a member's annotation; one that takes anything if msgspec cannot do that."""
-    from .arguments import converter
-
     try:
         found = converter(annotation)
     except (TypeError, ValueError, NameError, AttributeError):
@@ -389,8 +404,13 @@ class TypedDicts(Container):
 
     def __init__(self, cls: Any, fits: dict[str, Fit | None]) -> None:
         self.fits = fits
-        needed = cls.__required_keys__
-        outline: Any = {name: typing.Required[Any] if name in needed else typing.NotRequired[Any] for name in fits}
+        kinds = {name: typing.get_origin(one) for name, one in annotations_of(cls).items()}
+        outline: Any = {
+            name: typing.Required[Any]
+            if kinds[name] is typing.Required or name in cls.__required_keys__ and kinds[name] is not typing.NotRequired
+            else typing.NotRequired[Any]
+            for name in fits
+        }
         self.outline = Leaf(typing.TypedDict(cls.__name__, outline), None)  # type: ignore[operator]
         self.parts = tuple(fit for fit in fits.values() if fit is not None)
 
@@ -491,7 +511,10 @@ class Objects(Fit):
             return shape.fill(value, key, place, fitting)
         if shape is not None and reaches_registered(self.cls, fitting.classes):
             return shape.call(value, place, fitting)
-        return self.leaf.converted(value, place)
+        try:
+            return self.leaf.converted(value, place)
+        except TypeError:  # a class that msgspec cannot make; as an instance, of a registered class, it would do
+            raise Misfit(place, f"expected {self.cls.__qualname__}, got {kind_name(value)}") from None
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, (self.cls, dict))
