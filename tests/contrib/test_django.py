@@ -597,7 +597,7 @@ def test_a_queryset_that_cannot_be_read_rolls_back() -> None:
 def test_the_middleware_that_knows_the_user_is_taken_in_the_project_s_order(browser: Browser) -> None:
     assert repr(browser.application) == (
         "<Gateway /amf: RequestCycle, PacketCodec, ProjectMiddleware(SessionMiddleware, AuthenticationMiddleware: "
-        "trusted_origin, Flex, Dispatch(find, authorize, bind, Atomic(default), invoke, adapt))>"
+        "trusted_origin, project_session, Flex, Dispatch(find, authorize, bind, Atomic(default), invoke, adapt))>"
     )
 
 
@@ -693,6 +693,99 @@ def test_middleware_that_cannot_be_used_is_found_out_at_the_start() -> None:
     ]:
         with pytest.raises(ImproperlyConfigured, match=message):
             gateway({"who": who}, middleware=[MIDDLEWARE + name])
+
+
+# The session, and logins of Flex
+
+
+def session_probe() -> dict[str, Any]:
+    def count(call: amfgate.Call) -> int:
+        assert call.session is call.request.session
+        call.session["count"] = call.session.get("count", 0) + 1
+        return int(call.session["count"])
+
+    def add(call: amfgate.Call, item: str) -> int:
+        call.session.setdefault("cart", []).append(item)
+        call.session.modified = True  # type: ignore[attr-defined]
+        return len(call.session["cart"])
+
+    def enter(call: amfgate.Call, name: str) -> None:
+        from django.contrib.auth.models import User
+
+        call.exchange.log_in(name, User.objects.get(username=name))
+
+    def leave(exchange: amfgate.Exchange) -> None:
+        exchange.log_out()
+
+    return {"count": count, "add": add, "enter": enter, "leave": leave, "who": who}
+
+
+def flex_command(browser: Browser, operation: int, body: Any = None, client: str = "nil") -> dict[str, Any]:
+    """The members of the answer to a CommandMessage."""
+    message = amfgate.TypedObject(
+        "flex.messaging.messages.CommandMessage",
+        {"operation": operation, "body": body, "headers": {"DSId": client}, "messageId": "M"},
+    )
+    (answer,) = browser.post(("null", [message])).bodies
+    return dict(answer.value)
+
+
+def test_the_session_is_django_s() -> None:
+    browser = Browser(gateway(session_probe()))
+    reply = browser.post(("count", []), ("count", []))
+    assert [body.value for body in reply.bodies] == [1, 2]
+    assert reply.headers["Set-Cookie"].startswith("sessionid=")
+    assert (browser.call("count"), browser.call("add", "a"), browser.call("add", "b")) == (3, 1, 2)
+    assert Browser(browser.application).call("count") == 1
+
+
+def test_the_session_of_a_view_is_django_s() -> None:
+    from django.contrib.sessions.middleware import SessionMiddleware
+    from django.test import RequestFactory
+
+    from amfgate.contrib.django import view
+
+    served = view(session_probe())
+    request = RequestFactory().post("/amf", wsgi_client.packet(("count", [])), content_type="application/x-amf")
+    response = SessionMiddleware(served)(request)
+    assert Packet.from_bytes(response.content).bodies[0].value == 1
+    assert "sessionid" in response.cookies
+    assert request.session["count"] == 1
+
+
+def test_a_login_by_the_exchange_is_django_s() -> None:
+    browser = Browser(gateway(session_probe()))
+    browser.call("count")
+    before = dict(browser.cookies)
+    assert browser.call("enter", "ada") is None
+    assert browser.cookies != before  # another key, so that who knew the old one is not logged in
+    assert (browser.call("who"), browser.call("count")) == (["ada", "ada"], 2)
+    stranger = Browser(browser.application)
+    stranger.cookies = before
+    assert stranger.call("who") == [None, None]
+    assert browser.call("leave") is None
+    assert (browser.call("who"), browser.call("count")) == ([None, None], 1)
+
+
+def test_a_login_of_flex_is_django_s() -> None:
+    browser = Browser(gateway(session_probe(), credentials=True))
+    answer = flex_command(browser, 8, "YWRhOmNvbXBhc3M=")  # ada:compass
+    assert (answer["faultCode"], browser.cookies) == ("Client.Authentication", {})
+    answer = flex_command(browser, 8, "YWRhOnNleHRhbnQ=")  # ada:sextant
+    assert answer["body"] == "success"
+    client = answer["headers"]["DSId"]
+    assert len(client) == 36
+    assert browser.call("who") == ["ada", "ada"]
+    assert flex_command(browser, 5, client=client)["headers"]["DSId"] == client
+    assert flex_command(browser, 9, client=client)["body"] == "success"
+    assert browser.call("who") == [None, None]
+
+
+def test_without_sessions_a_login_of_flex_is_for_its_packet() -> None:
+    served = Browser(gateway(session_probe(), credentials=True, middleware=[]))
+    assert flex_command(served, 8, "YWRhOnNleHRhbnQ=")["body"] == "success"
+    assert served.cookies == {}
+    assert served.call("count") == "Server.Processing"
 
 
 # Other sites

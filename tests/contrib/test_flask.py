@@ -326,6 +326,92 @@ def who_is_it(call: amfgate.Call) -> Any:
     return call.user and call.user.id
 
 
+def session_probe() -> dict[str, Any]:
+    def count(call: amfgate.Call) -> int:
+        assert call.session is session._get_current_object()
+        call.session["count"] = call.session.get("count", 0) + 1
+        return int(call.session["count"])
+
+    def enter(exchange: amfgate.Exchange, name: str) -> None:
+        exchange.log_in(name, Member(name))
+
+    def leave(exchange: amfgate.Exchange) -> None:
+        exchange.log_out()
+
+    return {"count": count, "enter": enter, "leave": leave, "who": who_is_it}
+
+
+class Member(UserMixin):
+    def __init__(self, name: str) -> None:
+        self.id = name
+
+    @property
+    def is_active(self) -> bool:
+        return bool(self.id != "banned")
+
+
+def flex_command(client: Any, operation: int, body: Any = None) -> dict[str, Any]:
+    """The members of the answer to a CommandMessage."""
+    message = amfgate.TypedObject(
+        "flex.messaging.messages.CommandMessage",
+        {"operation": operation, "body": body, "headers": {"DSId": "nil"}, "messageId": "M"},
+    )
+    data = client.post("/amf", data=wsgi_client.packet(("null", [message]))).data
+    return dict(Packet.from_bytes(data).bodies[0].value)
+
+
+def test_call_session_is_flask_s(app: Flask) -> None:
+    Amf(app, session_probe())
+    client = app.test_client()
+    assert ask(client, ("count", []), ("count", [])) == [1, 2]
+    with client:
+        assert ask(client, ("count", [])) == [3]
+        assert session["count"] == 3
+
+
+def test_without_a_secret_key_flask_says_so(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
+    app.secret_key = None
+    Amf(app, {**session_probe(), "read": lambda: session.get("count")}, authenticate=lambda name, word: Member(name))
+    client = app.test_client()
+    assert ask(client, ("read", []), ("count", [])) == [None, "Server.Processing"]
+    assert "The session is unavailable because no secret key was set" in caplog.text
+    assert flex_command(client, 8, "YWRhOng=")["body"] == "success"
+
+
+def test_a_login_by_the_exchange_or_by_flex_is_flask_login_s(app: Flask) -> None:
+    LoginManager(app).user_loader(Member)
+    Amf(app, session_probe(), authenticate=lambda name, word: Member(name) if word == "x" else None)
+    client = app.test_client()
+    assert ask(client, ("count", []), ("enter", ["ada"]), ("who", [])) == [1, None, "ada"]
+    assert ask(client, ("who", []), ("count", [])) == ["ada", 2]
+    assert ask(client, ("enter", ["bob"]), ("who", []), ("count", [])) == [None, "bob", 1]
+    assert ask(client, ("leave", []), ("who", []), ("count", [])) == [None, None, 1]
+    assert flex_command(client, 8, "YWRhOnk=")["faultCode"] == "Client.Authentication"  # ada:y
+    answer = flex_command(client, 8, "YWRhOng=")  # ada:x
+    assert (answer["body"], len(answer["headers"]["DSId"])) == ("success", 36)
+    assert ask(client, ("who", []), ("count", [])) == ["ada", 2]
+    assert flex_command(client, 9)["body"] == "success"
+    assert ask(client, ("who", []), ("count", [])) == [None, 1]
+    assert ask(client, ("enter", ["banned"]), ("who", [])) == ["Client.Authentication", None]
+
+
+def test_without_flask_login_a_login_holds_for_its_packet(app: Flask) -> None:
+    class Interface(type(app.session_interface)):  # type: ignore[misc]
+        """Sessions that have ids, as Flask-Session's have."""
+
+        regenerated = 0
+
+        def regenerate(self, session: Any) -> None:
+            Interface.regenerated += 1
+
+    app.session_interface = Interface()
+    Amf(app, session_probe())
+    client = app.test_client()
+    assert ask(client, ("count", []), ("enter", ["ada"]), ("who", []), ("count", [])) == [1, None, "ada", 2]
+    assert Interface.regenerated == 1
+    assert ask(client, ("who", []), ("leave", []), ("count", [])) == [None, None, 1]
+
+
 @pytest.mark.parametrize(
     ("origin", "cors", "outcome"),
     [

@@ -21,6 +21,9 @@ and `app.test_client()` reaches it.
 
 - `call.request` is Flask's request.  `call.user` is who the Credentials header names, with `authenticate=`; else
   Flask-Login's `current_user` where the application has a login manager and somebody is logged in; else None.
+- `call.session` is Flask's session.  `call.exchange.log_in(name, user)` and `log_out()`, and with `authenticate=` the
+  login and logout of Flex clients, are those of Flask-Login where the application has a login manager; without one a
+  login holds for its packet.
 - `abort(403)` is the fault `Client.Authorization`, `abort(401)` `Client.Authentication`, `abort(404)`
   `Server.ResourceNotFound`; others are named after the error, `Client.Conflict`.  So it is wherever a call gets to:
   in a method, in `requires`, in a filter.  What a `before_request` function aborts gets no further than Flask,
@@ -39,7 +42,8 @@ from threading import Lock
 from typing import Any, Final, TypeVar, overload
 
 import click
-from flask import Flask, current_app, request
+from flask import Flask, current_app, request, session
+from flask.sessions import NullSession
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import HTTP_STATUS_CODES
 from werkzeug.wrappers import Response
@@ -51,9 +55,11 @@ from ..cross_origin import CROSSDOMAIN_PATH
 from ..errors import Fault
 from ..faults import Faults, check_faults
 from ..filters import Credentials, Dispatch, Flex, PacketCodec
+from ..flex import messages as m
 from ..gateway import Gateway
 from ..pipeline import REQUEST, Call, Exchange
 from ..services import ServiceRegistry
+from ..sessions.ids import can_be_id
 from .listing import lines
 from .origin import check_origin
 
@@ -157,7 +163,7 @@ class _Served:
             authenticate = options.pop("authenticate", None)
             steps = options.pop("actions", None) or [find, authorize, bind, invoke, adapt]
             who = [] if authenticate is None else [Credentials(authenticate)]
-            options["filters"] = [PacketCodec(), own_origin, *who, Flex(), Dispatch(steps)]
+            options["filters"] = [PacketCodec(), own_origin, own_session, *who, Flex(), Dispatch(steps)]
         return Gateway(None, self.services, **options)
 
     def view(self) -> Response:
@@ -180,6 +186,51 @@ def own_origin(exchange: Exchange) -> None:
     """
     if "HTTP_ORIGIN" in exchange.environ:
         check_origin(exchange, (f"http://{request.host}", f"https://{request.host}"), "cors=")
+
+
+def own_session(exchange: Exchange) -> None:
+    """Make `call.session` Flask's session; without a SECRET_KEY it is empty, and an error to write to."""
+    current = session._get_current_object()  # type: ignore[attr-defined]
+    exchange.session = current
+    if not isinstance(current, NullSession):
+        exchange.sessions = _SESSIONS
+
+
+class FlaskSessions:
+    """`exchange.sessions`: logs users in and out by Flask-Login, where the application has it.
+
+    Without it nobody remembers a login: the user is that of the packet.  A login gives the session another id where
+    sessions have ids (Flask-Session's `regenerate`), and empties it if it was another user's; a logout empties it.  A
+    client is known again by Flask's cookie; the DSId of a Flex client is only a name.
+    """
+
+    def flex_client_id(self, exchange: Exchange, known: Any) -> str:
+        return str(known) if can_be_id(known) else m.new_id()
+
+    def user(self, exchange: Exchange) -> Any:
+        return None  # `authorize` finds out: a service may log somebody in between two calls
+
+    def log_in(self, exchange: Exchange, userid: str, user: Any) -> None:
+        if getattr(current_app, "login_manager", None) is not None:
+            from flask_login import current_user, login_user
+
+            if current_user.is_authenticated and current_user.get_id() != user.get_id():
+                session.clear()
+            if not login_user(user):
+                raise Fault("Client.Authentication", "this user may not log in")
+        regenerate = getattr(current_app.session_interface, "regenerate", None)
+        if regenerate is not None:
+            regenerate(exchange.session)
+
+    def log_out(self, exchange: Exchange) -> None:
+        session.clear()
+        if getattr(current_app, "login_manager", None) is not None:
+            from flask_login import logout_user
+
+            logout_user()  # last: it notes in the session that its other cookie goes too
+
+
+_SESSIONS: Final = FlaskSessions()
 
 
 def authorize(call: Call) -> None:

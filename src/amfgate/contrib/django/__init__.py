@@ -25,7 +25,8 @@ What a call has:
 
 - `call.request`, an HttpRequest with `session` and `user`, made by the project's own middleware for sessions and
   authentication; cookies that they set go out with the reply.  `call.user` is `request.user`, None if nobody is logged
-  in.
+  in; `call.session` is `request.session`.  `call.exchange.log_in(name, user)` and `log_out()`, and with CREDENTIALS the
+  login and logout of Flex clients, are those of `django.contrib.auth`.
 - `request_started` and `request_finished`, and with them `close_old_connections`, once for each packet.
 - A transaction of its own where the database has ATOMIC_REQUESTS, or with `"ATOMIC": True`.  A fault rolls it back.
 - `@amfgate.requires("shop.change_product")` asks `user.has_perm`; a word without a dot is the name of a group.
@@ -43,7 +44,7 @@ Settings, all of them optional, and all of them also arguments of `gateway` in s
         "ATOMIC": True,                                # or names of databases; False for never
         "MIDDLEWARE": ["django.contrib.sessions.middleware.SessionMiddleware", ...],
         "FAULTS": {"shop.models.SoldOut": "Shop.SoldOut"},  # exceptions meant for the caller; see amfgate.faults
-        "CREDENTIALS": False,                          # have the Credentials header checked by django.contrib.auth
+        "CREDENTIALS": False,                          # have credentials of Flash checked by django.contrib.auth
         "CORS", "CROSSDOMAIN", "LIMITS", "TARGETS", "CASE_INSENSITIVE", "DEBUG": as of amfgate.Gateway
     }
 
@@ -60,6 +61,7 @@ from ...actions import invoke
 from .faults import FAULTS
 from .gateways import gateway, view
 from .services import discover
+from .sessions import project_session
 from .steps import Atomic, DjangoCredentials, ProjectMiddleware, RequestCycle, authorize, trusted_origin
 
 __all__ = [
@@ -72,6 +74,7 @@ __all__ = [
     "discover",
     "gateway",
     "invoke",
+    "project_session",
     "trusted_origin",
     "view",
 ]

@@ -19,6 +19,7 @@ from ...pipeline import REQUEST
 from ...services import ServiceRegistry
 from .faults import faults_of
 from .services import discover
+from .sessions import project_session
 from .steps import Atomic, DjangoCredentials, ProjectMiddleware, RequestCycle, authorize, trusted_origin
 
 # What AMFGATE may have, and what is handed on to Gateway under the same name.
@@ -131,7 +132,7 @@ def _services(services: Any, config: dict[str, Any]) -> ServiceRegistry | Any:
 
 def _filters(config: dict[str, Any]) -> list[Any]:
     """The filters behind PacketCodec, and the actions in the last of them."""
-    filters: list[Any] = [trusted_origin]
+    filters: list[Any] = [trusted_origin, project_session]
     if config.pop("credentials"):
         filters.append(DjangoCredentials())
     atomic = _atomic(config.pop("atomic"))

@@ -4,6 +4,7 @@ RequestCycle              signals, and cookies on the way back
 PacketCodec
 ProjectMiddleware         the request, and the project's middleware around all that follows:
     trusted_origin        no calls from other sites' pages
+    project_session       `call.session`
     Flex
     Dispatch
         find
@@ -149,7 +150,8 @@ def trusted_origin(exchange: Exchange) -> None:
 class DjangoCredentials:
     """Has the Credentials header of NetConnection, and the logins of Flex, checked by `django.contrib.auth`.
 
-    Every backend of AUTHENTICATION_BACKENDS is asked, with the request, as in a login view.  No session is made.
+    Every backend of AUTHENTICATION_BACKENDS is asked, with the request, as in a login view.  The header makes no
+    session; a login of Flex does, as `django.contrib.auth.login` in a view would.
     """
 
     headers = ("Credentials",)
