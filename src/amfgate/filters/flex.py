@@ -12,9 +12,10 @@ configured with for everything, the source is.
 
 What a Flex channel does, and so what is answered here: it connects by a ping, or by a login if it was given credentials
 before, with "nil" for a DSId; it keeps the DSId of that first answer and of none later.  In the same message it says
-that it reads small messages (DSMessagingVersion); from an answer that says so too, it sends its commands as small
-messages.  `ChannelSet.login` sends a login, with the credentials in ISO-8859-1 unless it was told UTF-8.  The
-credentials of `setRemoteCredentials` come with the next message alone.
+that it reads small messages (DSMessagingVersion); after an answer that says so too, its polls and the messages of
+a Producer are small.  `ChannelSet.login` sends a login, with the credentials in ISO-8859-1 unless it was told UTF-8.
+The credentials of `setRemoteCredentials` come with the next message alone, and again, or "" for none, after each
+reconnection.
 """
 
 from __future__ import annotations
@@ -95,8 +96,8 @@ class Flex:
     (`authenticate=`), login is checked and acknowledged ("success"), and the user is that of the messages behind it in
     the packet and, where sessions are kept, of the next requests; without sessions a login is not remembered, since any
     worker answers any request.  Logout is acknowledged always: whoever asks for it is logged out.  The credentials that
-    come with a RemotingMessage (`setRemoteCredentials`) make the user of that call.  Messaging (subscribe, poll) is
-    answered by an ErrorMessage.
+    come with a RemotingMessage (`setRemoteCredentials`) make the user of that call and, where sessions are kept, log in
+    as a login does.  Messaging (subscribe, poll) is answered by an ErrorMessage.
 
     A client without a DSId is given one, a fresh random id or, where sessions are kept, what their keeper says; all
     messages of a packet are one client's.  Acknowledgements are small (DSK) for a client whose message, or one before
@@ -210,10 +211,8 @@ def _remoting(call: Call, message: TypedObject, headers: Mapping[Any, Any]) -> N
         raise Fault(
             "Client.Message.Encoding", f"RemotingMessage: body has to be the array of arguments; found {describe(body)}"
         )
-    credentials = headers.get(m.REMOTE_CREDENTIALS)
-    check = call.exchange.check
-    if credentials and check is not None:
-        call.user = authenticated(check, *user_and_password(credentials, headers.get(m.REMOTE_CREDENTIALS_CHARSET)))
+    if headers.get(m.REMOTE_CREDENTIALS) and call.exchange.check is not None:
+        _remote_user(call, headers)
 
 
 def _target(call: Call, destination: Any, source: Any, operation: str) -> str:
@@ -269,6 +268,23 @@ def _log_in(call: Call, credentials: Any, charset: Any) -> None:
     user = authenticated(exchange.check, userid, password)
     _keep_users(call)
     exchange.log_in(userid, user)
+
+
+def _remote_user(call: Call, headers: Mapping[Any, Any]) -> None:
+    """Make the call that of the user whose credentials came with it.
+
+    A Flex channel sends them once, and takes it that the server remembers them: where sessions are kept they are a
+    login.  Who sends no DSId is no channel, and sends them each time.
+    """
+    exchange = call.exchange
+    assert exchange.check is not None
+    userid, password = user_and_password(headers[m.REMOTE_CREDENTIALS], headers.get(m.REMOTE_CREDENTIALS_CHARSET))
+    user = authenticated(exchange.check, userid, password)
+    if exchange.sessions is None or headers.get(m.FLEX_CLIENT_ID) is None:
+        call.user = user
+    elif exchange.user != user:  # each RemoteObject sends them, and each time that it connects
+        _keep_users(call)
+        exchange.log_in(userid, user)
 
 
 def _keep_users(call: Call) -> None:

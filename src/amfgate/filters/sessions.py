@@ -23,8 +23,8 @@ be logged in too, and the DSId of a Flex client cannot change.  So DSId carries 
 goes over to a new id, which the client is told in all three ways, and the DSId is worth what a stranger's is.  Flash
 clients follow by URL or cookie, Royale by cookie, `amfgate.Client` by any.  A channel that connects with credentials
 (`ChannelSet.setCredentials`) begins with the login, and its DSId is the session's.  What cannot follow is a Royale
-page that calls another site, logged in on an open channel: it has to send its credentials with each message
-(`setRemoteCredentials`).
+page that calls another site, logged in on an open channel: it has to give its credentials before it connects
+(`setCredentials`).
 
 Only one way counts in a request: the first of URL, cookie and DSId that brings an id at all.  So a client is in one
 session, and a logout does not drop it into another.
