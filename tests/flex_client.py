@@ -90,6 +90,18 @@ def raw(literal: str) -> bytes:
     )
 
 
+def one_reply(target: str, value: str, version: int = 3) -> bytes:
+    """The packet of one reply, its value a literal."""
+    name, data = target.encode(), raw(value)
+    return b"".join(
+        (
+            b"\0" + bytes([version]) + b"\0\0\0\1",
+            len(name).to_bytes(2, "big") + name,
+            b"\0\4null" + len(data).to_bytes(4, "big") + data,
+        )
+    )
+
+
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fresh ids and timestamps that are known beforehand, for whole replies as literals.

@@ -114,12 +114,44 @@ def test_a_collection_without_a_source_is_empty(codec):
     assert got.source == ["x"]
 
 
-def test_the_sealed_form_of_coldfusion_is_read(codec):
-    data = wire("0A 13 43", b"flex.messaging.io.ArrayCollection", "0D", b"source", "09 03 01 04 07")
+@pytest.mark.parametrize("ending", ["", "Ext"])
+@pytest.mark.parametrize(("name", "cls", "payload", "source"), WRAPPERS)
+def test_the_sealed_form_of_coldfusion_is_read_and_written_as_it_came(codec, name, cls, payload, source, ending):
+    alias = f"flex.messaging.io.{name}{ending}"
+    data = wire("0A 13", f"{len(alias) << 1 | 1:02X}", alias.encode(), "0D", b"source", payload)
     got = codec.loads(data)
-    assert alias_of(got) == "flex.messaging.io.ArrayCollection" and got["source"] == [7]
+    assert alias_of(got) == alias and got["source"] == source
+    assert codec.dumps(got) == data
+    plain = codec.loads(data, plain=True)
+    assert type(plain) is type(source) and plain == source
+
+
+def test_the_sealed_form_may_have_more_members(codec):
+    data = wire(
+        "0A 23 43", b"flex.messaging.io.ArrayCollection", "05", b"id", "0D", b"source", "04 01", "09 03 01 04 07"
+    )
+    got = codec.loads(data)
+    assert dict(got) == {"id": 1, "source": [7]}
     assert codec.dumps(got) == data
     assert codec.loads(data, plain=True) == [7]
+
+
+def test_the_sealed_form_s_source_keeps_its_slot(codec):
+    """The list is 0, the collection 1, its source 2."""
+    data = wire("09 05 01 0A 13 43", b"flex.messaging.io.ArrayCollection", "0D", b"source", "09 03 01 04 07", "09 04")
+    got = codec.loads(data)
+    assert got[1] is got[0]["source"]
+    assert codec.dumps(got) == data
+    plain = codec.loads(data, plain=True)
+    assert plain == [[7], [7]] and plain[0] is plain[1]
+
+
+def test_the_sealed_form_in_amf0(codec):
+    data = wire("10 0021", b"flex.messaging.io.ArrayCollection", "0006", b"source", "0A 00000001 02 0001 61 000009")
+    got = codec.loads(data, version=0)
+    assert alias_of(got) == "flex.messaging.io.ArrayCollection" and got["source"] == ["a"]
+    assert codec.dumps(got, version=0) == data
+    assert codec.loads(data, version=0, plain=True) == ["a"]
 
 
 def test_a_collection_cut_short_is_an_error(codec):
@@ -352,8 +384,24 @@ def test_the_members_of_each_kind():
     assert set(messages.DEFAULTS["ErrorMessage"]) == common | {
         "correlationId", "extendedData", "faultCode", "faultDetail", "faultString", "rootCause"
     }  # fmt: skip
+    assert set(messages.DEFAULTS["HTTPMessage"]) == common | {
+        "contentType", "httpHeaders", "method", "recordHeaders", "remotePassword", "remoteUsername", "url"
+    }  # fmt: skip
+    assert messages.DEFAULTS["SOAPMessage"] == messages.DEFAULTS["HTTPMessage"]
+    assert set(messages.DEFAULTS["AcknowledgeMessage"]) == set(messages.DEFAULTS["AsyncMessage"])
     with pytest.raises(ValueError, match=r"com\.example"):
         complete(TypedObject("com.example.Message"))
+
+
+@pytest.mark.parametrize("kind", messages.DEFAULTS)
+def test_all_members_of_all_kinds_are_optional_and_others_are_kept(codec, kind):
+    alias = f"flex.messaging.messages.{kind}"
+    for traits, members, end in (("03", "", ""), ("0B", "0B 65 78 74 72 61 04 01", "01")):
+        data = wire("0A", traits, f"{len(alias) << 1 | 1:02X}", alias.encode(), members, end)
+        got = codec.loads(data, plain=True)
+        assert kind_of(got) == kind and dict(got) == ({"extra": 1} if members else {})
+        assert codec.dumps(got) == data
+        assert complete(got).items() >= messages.DEFAULTS[kind].items() and ("extra" in got) == bool(members)
 
 
 def test_the_operations():

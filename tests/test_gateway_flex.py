@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from flex_client import ID, MESSAGES, UUID, answer, command, gateway, message, remoting, send
+from flex_client import ID, MESSAGES, UUID, answer, command, gateway, message, raw, remoting, send
 from wsgi_client import environ, post, run
 
 from amfgate import Body, Header, Packet, TypedObject, flex
@@ -178,7 +178,7 @@ def test_other_commands_are_answered_by_a_clear_error_message(operation: Any, na
     assert reply["faultString"] == f"{name}: this gateway has no messaging; it answers RemoteObject calls"
 
 
-@pytest.mark.parametrize("kind", ["AsyncMessage", "AcknowledgeMessage", "ErrorMessage", "HTTPMessage"])
+@pytest.mark.parametrize("kind", ["AsyncMessage", "AcknowledgeMessage", "ErrorMessage", "HTTPMessage", "SOAPMessage"])
 def test_other_messages_are_answered_by_a_clear_error_message(kind: str) -> None:
     reply = answer(gateway(), message(kind))
     assert reply["faultString"] == f"{kind}: this gateway has no messaging; it answers RemoteObject calls"
@@ -253,3 +253,32 @@ def test_a_header_that_is_not_understood_is_an_error_message_too() -> None:
 
 def test_get_to_the_endpoint_is_a_page() -> None:
     assert run(gateway(), environ(REQUEST_METHOD="GET")).status == "405 Method Not Allowed"
+
+
+# An argument of a class that is externalizable, which nobody registered: its length is unknown.
+UNREADABLE = "0A 00000001 11 0A 07 0B 'Thing' 01"
+
+
+def test_a_message_that_cannot_be_read_is_answered_by_an_error_message() -> None:
+    """Without a correlationId, which Flex takes for such an error; anything but a message it does not show."""
+    reply = post(gateway(), raw(f"0003 0000 0001 0004 'null' 0002 '/1' FFFFFFFF {UNREADABLE}"))
+    (body,) = reply.bodies
+    assert body.target == "/1/onStatus"
+    assert body.value.alias == "flex.messaging.messages.ErrorMessage"
+    assert (body.value["faultCode"], body.value["correlationId"]) == ("Client.Message.Encoding", None)
+    assert "'Thing'" in body.value["faultString"]
+    assert UUID.fullmatch(body.value["messageId"])
+
+
+def test_the_other_messages_of_its_packet_are_answered() -> None:
+    whole = Packet(3, [], [Body("null", "/2", [remoting("page", 1)])]).to_bytes()[6:]
+    data = raw(f"0003 0000 0002 0004 'null' 0002 '/1' 00000015 {UNREADABLE} 000000000000") + whole
+    reply = post(gateway(), data)
+    assert [body.target for body in reply.bodies] == ["/1/onStatus", "/2/onResult"]
+    assert [body.value.get("faultCode") for body in reply.bodies] == ["Client.Message.Encoding", None]
+
+
+@pytest.mark.parametrize(("version", "target"), [("0000", "0004 'null'"), ("0003", "0001 'x'")])
+def test_a_plain_call_that_cannot_be_read_is_answered_by_a_plain_fault(version: str, target: str) -> None:
+    reply = post(gateway(), raw(f"{version} 0000 0001 {target} 0002 '/1' FFFFFFFF {UNREADABLE}"))
+    assert reply.codes == ["Client.Message.Encoding"]
