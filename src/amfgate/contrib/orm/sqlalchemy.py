@@ -68,7 +68,7 @@ def _work_out(plan: Plan) -> None:
         name: duck_type_collection(one.collection_class or list) for name, one in relations.items() if one.uselist
     }
     keys = {
-        name: [mapper.get_property_by_column(column).key for column in one.local_columns]
+        name: [key for column in one.local_columns if (key := _key_of(mapper, column))]
         for name, one in relations.items()
         if not one.uselist
     }
@@ -97,8 +97,12 @@ def _work_out(plan: Plan) -> None:
 
 def _counted(mapper: Mapper[Any]) -> str | None:
     """The attribute of the primary key that the database counts."""
-    column = getattr(mapper.local_table, "autoincrement_column", None)
-    return None if column is None or column not in mapper.columns else mapper.get_property_by_column(column).key
+    return _key_of(mapper, getattr(mapper.base_mapper.local_table, "autoincrement_column", None))
+
+
+def _key_of(mapper: Mapper[Any], column: Any) -> str | None:
+    """The attribute that a column is mapped to."""
+    return next((one.key for one in mapper.column_attrs if any(each is column for each in one.columns)), None)
 
 
 def _collection(value: Any, kind: Any) -> Any:
