@@ -67,11 +67,13 @@ class Shop:
     def customer(self) -> Customer:
         return Customer("Grace", 1906)
 
-    def orders(self) -> ArrayCollection:
-        return ArrayCollection([order(1), order(2)])
+    @amfgate.service(flex_collections=True)
+    def orders(self) -> list[Order]:
+        return [order(1), order(2)]
 
+    @amfgate.service(flex_collections="deep")
     def page(self) -> dict[str, Any]:
-        return {"total": 2, "rows": ArrayCollection([{"id": 1}, {"id": 2}])}
+        return {"total": 2, "rows": [{"id": 1, "tags": ["x"]}, {"id": 2, "tags": []}]}
 
     def nested(self) -> ArrayCollection:
         return ArrayCollection([ArrayCollection([1]), ArrayCollection([])])
@@ -110,6 +112,8 @@ class Headers:
 
 USERS = {**flash_app.USERS, ("zoë", "pässwörd"): flash_app.User("Zoë", [])}
 
+NAMES = {userid: user for (userid, _), user in USERS.items()}
+
 
 def authenticate(userid: str, password: str) -> flash_app.User | None:
     return USERS.get((userid, password))
@@ -124,4 +128,7 @@ def gateway(app: Any, probe: flash_app.Probe) -> amfgate.Gateway:
         "vault": flash_app.Vault(),
         "headers": Headers(),
     }
-    return amfgate.Gateway(app, services, path=("/amf", "/amf2"), classes=CLASSES, authenticate=authenticate)
+    sessions = amfgate.Sessions(amfgate.MemoryStore(), load_user=NAMES.get)
+    return amfgate.Gateway(
+        app, services, path=("/amf", "/amf2"), classes=CLASSES, authenticate=authenticate, sessions=sessions
+    )

@@ -1,8 +1,8 @@
 """An Apache Royale application calls the gateway with mx.rpc's RemoteObject over AMFChannels, in headless Chromium.
 
-What Flex applications do: ping, calls, value objects both ways, collections, faults, channels that fail over.
-royale_rpc/Calls.as makes the calls, royale_rpc/install.sh compiles it once.  Values are described as browser.py says,
-a collection as {"ArrayCollection": source}.
+What Flex applications do: ping, calls, value objects both ways, collections, faults, channels that fail over, login and
+logout.  royale_rpc/Calls.as and Logins.as make the calls, royale_rpc/install.sh compiles them once.  Values are
+described as browser.py says, a collection as {"ArrayCollection": source}.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 import flash_app
 import flex_app
 import pytest
-from browser import UNEXPECTED, Run, canonical, open_page, text
+from browser import UNDEFINED, UNEXPECTED, Run, canonical, open_page, text
 from flex_app import Customer, Line, Order
+from flex_client import raw
 from real import serving
 from royale_site import compiled, site
-from test_literal_packets import raw
 from wsgi_client import post
 
 import amfgate
@@ -67,6 +67,7 @@ def test_the_channel_connects_by_a_ping(run: Run) -> None:
 
     assert re.fullmatch(UUID, connected["id"])
     assert connected["smallMessages"] is True
+    assert b"\x07DSK" in run.packets[0].reply  # it said that it reads them, and does
     assert run.report("ping") == text({"result": 5})
     assert (sent(run.packets[0])["operation"], sent(run.packets[1])["operation"]) == (5, "add")
     assert sent(run.packets[0])["headers"] == {"DSMessagingVersion": 1, "DSId": "nil"}
@@ -180,6 +181,12 @@ def test_a_value_object_where_one_is_annotated(run: Run) -> None:
     assert run.report("shop.greet") == text({"result": "Hello Ada, born in 1815"})
 
 
+def test_a_member_that_does_not_fit_is_a_fault_that_says_where(run: Run) -> None:
+    """The client's null in a text of the second line; the service is not called."""
+    fault = "Client.Arguments: shop.place: argument 'order' $.lines[1].sku: expected str, got null"
+    assert run.report("shop.wrong") == text({"fault": fault})
+
+
 def given_order(number: int, seen: int) -> dict[str, Any]:
     return {
         "class": "Order",
@@ -195,7 +202,18 @@ ORDERS = {"ArrayCollection": [given_order(1, 2), given_order(2, 7)]}
 GIVEN = [
     ("shop.customer", {"class": "Customer", "firstName": "Grace", "bornIn": 1906}),
     ("shop.orders", ORDERS),
-    ("shop.page", {"total": 2, "rows": {"ArrayCollection": [{"id": 1}, {"id": 2}]}}),
+    (
+        "shop.page",
+        {
+            "total": 2,
+            "rows": {
+                "ArrayCollection": [
+                    {"id": 1, "tags": {"ArrayCollection": ["x"]}},
+                    {"id": 2, "tags": {"ArrayCollection": []}},
+                ]
+            },
+        },
+    ),
     ("shop.nested", {"ArrayCollection": [{"ArrayCollection": [1]}, {"ArrayCollection": []}]}),
     ("shop.search", [{"class": "Line", "sku": "tea", "quantity": 2, "unitPrice": 3.5, "order": None}]),
     ("shop.source", ORDERS),  # the service is the source; the destination stands for all
@@ -307,3 +325,82 @@ def test_disconnecting_and_coming_back(run: Run) -> None:
     [before] = [i for i, message in enumerate(messages) if message["body"] == ["before disconnect", 1]]
     [after] = [i for i, message in enumerate(messages) if message["body"] == ["after disconnect", 2]]
     assert sorted(message["operation"] for message in messages[before + 1 : after]) == [5, 12]
+
+
+NOBODY = "Client.Authentication: this call needs a user who is logged in"
+WRONG = "Client.Authentication: the user id or the password is wrong"
+
+# In the order in which they were made: what the server remembers goes from each to the next.
+REMEMBERED = [
+    ("visits.first", {"result": 1}),
+    ("visits.second", {"result": 2}),
+    ("visits.other channel", {"result": 3}),
+    ("vault.nobody", {"fault": NOBODY}),
+    ("login.wrong", {"fault": {"value": WRONG, "authenticated": UNDEFINED}}),
+    ("vault.wrong", {"fault": NOBODY}),
+    ("login.right", {"result": {"value": "success", "authenticated": True}}),
+    ("vault.ada", {"result": "open for Ada"}),
+    ("vault.ada again", {"result": "open for Ada"}),
+    ("vault.ada, other channel", {"result": "open for Ada"}),
+    ("visits.logged in", {"result": 4}),
+    ("logout", {"result": {"value": "success", "authenticated": False}}),
+    ("vault.logged out", {"fault": NOBODY}),
+    ("visits.logged out", {"result": 1}),
+    ("login.other role", {"result": {"value": "success", "authenticated": True}}),
+    ("vault.bob", {"fault": "Client.Authorization: the user may not make this call"}),
+    ("logout.bob", {"result": {"value": "success", "authenticated": False}}),
+    ("login.utf-8", {"result": {"value": "success", "authenticated": True}}),
+    ("who.utf-8", {"result": "Zoë"}),
+    ("logout.utf-8", {"result": {"value": "success", "authenticated": False}}),
+    ("login.latin-1", {"result": {"value": "success", "authenticated": True}}),
+    ("who.latin-1", {"result": "Zoë"}),
+    ("logout.latin-1", {"result": {"value": "success", "authenticated": False}}),
+    # The channel connects by a login, and knows about small messages as after a ping.
+    ("credentials.right", {"result": "Ada"}),
+    ("credentials.small messages", {"result": True}),
+    ("credentials.logout", {"result": "success"}),
+    ("credentials.logged out", {"result": None}),
+    # Credentials that come with one call; then with none, which is no logout.
+    ("remote.first", {"result": "open for Ada"}),
+    ("remote.second", {"result": "open for Ada"}),
+    ("remote.another object", {"result": "Ada"}),
+    ("remote.none", {"result": "open for Ada"}),
+    ("remote.wrong", {"fault": WRONG}),
+    ("remote.logout", {"result": {"value": "success", "authenticated": False}}),
+    ("remote.logged out", {"result": None}),
+]
+
+
+@pytest.mark.parametrize(("case", "outcome"), REMEMBERED, ids=[case for case, _ in REMEMBERED])
+def test_remembered(run: Run, case: str, outcome: dict[str, Any]) -> None:
+    assert run.report(case) == text(outcome)
+
+
+def test_remote_credentials_come_with_one_message(run: Run) -> None:
+    came = [sent(packet)["headers"].get("DSRemoteCredentials") for packet in run.packets]
+    assert [value for value in came if value] == ["YWRhOmxvdmVsYWNl", "YWRhOndyb25n"]
+
+
+def test_a_channel_that_connects_with_wrong_credentials(run: Run) -> None:
+    outcome = report(run, "credentials.wrong")["fault"]
+
+    assert outcome["channel"] == "Channel.Authentication.Error: the user id or the password is wrong"
+    assert outcome["value"]["faultCode"] == "Channel.Authentication.Error"
+    assert outcome["authenticated"] == UNDEFINED
+
+
+def test_the_client_keeps_its_first_id_and_each_login_changes_the_cookie(run: Run) -> None:
+    """What a login changes has to be the cookie: whoever knew the DSId before is nobody afterwards."""
+    [_, *messages] = [sent(packet) for packet in run.packets]
+    assert len({message["headers"]["DSId"] for message in messages}) == 1
+
+    cookies = [packet.cookie for packet in run.packets]
+    logins = [
+        number
+        for number, message in enumerate(messages, 1)
+        if message["operation"] == 8 and cookies[number + 1 : number + 2] != [""]
+    ]
+    assert len(logins) == 5
+    assert not any(cookies[: logins[0] + 1])
+    assert len({cookies[number + 1] for number in logins}) == 5
+    assert all(cookies[number + 1].startswith("amfsession=") for number in logins)

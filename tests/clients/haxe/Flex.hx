@@ -177,7 +177,13 @@ class Flex {
 
 	static function read(reply:ByteArray):Dynamic {
 		try {
-			reply.position = 4; // version, no headers
+			reply.position = 2; // behind the version
+			for (_ in 0...reply.readUnsignedShort()) {
+				reply.readUTF();
+				reply.readByte();
+				var length = reply.readInt();
+				reply.position += length;
+			}
 			var bodies:Array<Dynamic> = [];
 			for (_ in 0...reply.readUnsignedShort()) {
 				var target = reply.readUTF();

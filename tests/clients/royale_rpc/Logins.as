@@ -105,24 +105,24 @@ public class Logins
         });
     }
 
-    /** setRemoteCredentials: they come with the next message, and with no other. */
+    /** setRemoteCredentials: they come with the next message of this RemoteObject, and with no other. */
     private function remoteCredentials():void
     {
         const service:RemoteObject = calls.remote("vault", main);
         service.setRemoteCredentials("ada", "lovelace");
         calls.add("remote.first", service, "open", []);
         calls.add("remote.second", service, "open", []);
+        calls.add("remote.another object", visits, "who", []);
         calls.step("remote.none", function (end:Function):void
         {
             service.setRemoteCredentials(null, null);
-            calls.call(service, "open", [], function (outcome:String, value:*):void
-            {
-                end(outcome, outcome == "fault" ? value.faultCode : value);
-            });
+            calls.call(service, "open", [], end);
         });
         const wrong:RemoteObject = calls.remote("vault", main);
         wrong.setRemoteCredentials("ada", "wrong");
         calls.add("remote.wrong", wrong, "open", []);
+        logout("remote.logout");
+        calls.add("remote.logged out", visits, "who", []);
     }
 }
 }
