@@ -246,6 +246,55 @@ cdef extern from *:
         return n == m && amf_equal(a, b, (size_t)n);
     }
 
+    /* PyDict_Next, inlined for the tables that nearly all dicts have (text for keys, not shared between instances): it
+       is called for every member there is, and took a third of the time of a row.  How such a table lies in memory is
+       no part of the C API, but the same in the versions named here (Include/internal/pycore_dict.h); when the module
+       is loaded, both ways are compared.  In other versions, and where another thread may change the table, it is
+       PyDict_Next that is called. */
+    #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
+      #define AMF_KNOWS_DICTS 1
+    #else
+      #define AMF_KNOWS_DICTS 0
+    #endif
+    typedef struct {
+        Py_ssize_t references;
+        uint8_t log2_size, log2_index_bytes, kind;
+        uint32_t version;
+        Py_ssize_t usable, count;
+        char indices[1];
+    } amf_dict_keys;
+
+    static inline int amf_next(PyObject *dict, Py_ssize_t *position, PyObject **key, PyObject **value) {
+    #if AMF_KNOWS_DICTS
+        amf_dict_keys *keys = (amf_dict_keys *)((PyDictObject *)dict)->ma_keys;
+        if (AMF_LIKELY(((PyDictObject *)dict)->ma_values == NULL && keys->kind != 0)) {
+            PyObject **entries = (PyObject **)(keys->indices + ((size_t)1 << keys->log2_index_bytes));
+            Py_ssize_t at;
+            for (at = *position; at < keys->count; at++) {
+                if (AMF_LIKELY(entries[2 * at + 1] != NULL)) {
+                    *key = entries[2 * at];
+                    *value = entries[2 * at + 1];
+                    *position = at + 1;
+                    return 1;
+                }
+            }
+            return 0;
+        }
+    #endif
+        return PyDict_Next(dict, position, key, value);
+    }
+
+    /* Are the members of a dict read as they are? */
+    static int amf_reads(PyObject *dict) {
+        Py_ssize_t position = 0, known = 0;
+        PyObject *key, *value, *same_key, *same_value;
+        while (PyDict_Next(dict, &known, &same_key, &same_value)) {
+            if (!amf_next(dict, &position, &key, &value)) return 0;
+            if (key != same_key || value != same_value || position != known) return 0;
+        }
+        return !amf_next(dict, &position, &key, &value);
+    }
+
     static inline PyTypeObject *amf_type(PyObject *v) { return Py_TYPE(v); }
     static inline int amf_shared(PyObject *v) { return Py_REFCNT(v) > 1; }
     #define AMF_SIZE(v) Py_SIZE(v)
@@ -284,6 +333,8 @@ cdef extern from *:
     bint amf_small_int(PyObject *v, int64_t *out) noexcept
     bint amf_text(PyObject *s, const char **data, Py_ssize_t *size) noexcept
     bint amf_same_text(PyObject *known, PyObject *text) noexcept
+    int amf_next(PyObject *dict, Py_ssize_t *position, PyObject **key, PyObject **value) noexcept
+    bint amf_reads(PyObject *dict) noexcept
     PyTypeObject *amf_type(PyObject *v) noexcept
     bint amf_shared(PyObject *v) noexcept
     Py_ssize_t AMF_SIZE(PyObject *v) noexcept
@@ -317,7 +368,6 @@ cdef extern from "Python.h":
     void Py_XDECREF(PyObject *)
     PyObject *PyBytes_FromStringAndSize(const char *, Py_ssize_t) except NULL
     int _PyBytes_Resize(PyObject **, Py_ssize_t)  # -1, and NULL for the pointer, when there is no memory
-    int PyDict_Next(PyObject *, Py_ssize_t *, PyObject **, PyObject **)
     PyObject *PyDict_GetItemWithError(PyObject *, PyObject *) except? NULL
     const char *PyUnicode_AsUTF8AndSize(PyObject *, Py_ssize_t *) except NULL
     long long PyLong_AsLongLongAndOverflow(PyObject *, int *) except? -1
@@ -369,6 +419,24 @@ if (
 ):
     raise ImportError("amfgate._encoder was compiled for another version of amfgate")
 
+
+cdef int check_dicts() except -1:
+    """ImportError for a Python whose dicts `amf_next` reads wrongly."""
+    sample = {}
+    for size in range(300):
+        if not amf_reads(<PyObject *>sample):
+            raise ImportError("amfgate._encoder was compiled for another version of Python")
+        sample[str(size)] = size
+        if size % 3 == 0:
+            del sample[str(size // 3 * 2)]
+    sample[1] = 2
+    if not amf_reads(<PyObject *>sample):
+        raise ImportError("amfgate._encoder was compiled for another version of Python")
+    return 0
+
+
+check_dicts()
+
 # How a container's places are named in a path; _rare.step knows the same numbers.
 cdef enum:
     IN_ROOT = 0
@@ -400,6 +468,7 @@ cdef enum:
     COLUMN_WORTH = 8
     # Sizes of our own
     FIRST_BUFFER = 512
+    MOST_EXPECTED = 65536
     SMALL_RESULT = 256
     MARGIN = 16  # room for a name's reference, and a marker with a double
     FIRST_TABLE = 64
@@ -444,8 +513,8 @@ cdef struct ObjectSlot:
     uint32_t index
 
 cdef struct Objects:
-    # A table by identity.  `kept` has every object that took a slot, in the order of the slots, and holds a reference to
-    # each that is not UNHELD.
+    # A table by identity.  `kept` has every object that took a slot, in the order of the slots, and holds a reference
+    # to each that is not UNHELD.
     ObjectSlot *slots
     size_t mask
     size_t used
@@ -491,6 +560,9 @@ cdef struct Spare:
     Py_ssize_t frame_room
 
 cdef Spare spare
+
+# How large results have been lately, which is how large the next buffer is at first.
+cdef Py_ssize_t expected = FIRST_BUFFER
 
 
 cdef inline void let_go(PyObject *kept) noexcept:
@@ -659,11 +731,11 @@ cdef inline bint is_simple_date(PyObject *value, int kind) noexcept:
 
 
 cdef Py_ssize_t nth_position(PyObject *members, Py_ssize_t place) noexcept:
-    """Where PyDict_Next goes on with the member at a place: in a copy it may be another position."""
+    """Where `amf_next` goes on with the member at a place: in a copy it may be another position."""
     cdef Py_ssize_t position = 0
     cdef PyObject *key
     cdef PyObject *item
-    while place > 0 and PyDict_Next(members, &position, &key, &item):
+    while place > 0 and amf_next(members, &position, &key, &item):
         place -= 1
     return position
 
@@ -927,9 +999,9 @@ cdef class Encoder:
         self.wrapping, self.inside = False, False
         Py_XDECREF(self.out)
         self.out = NULL
-        self.out = PyBytes_FromStringAndSize(NULL, FIRST_BUFFER)
+        self.out = PyBytes_FromStringAndSize(NULL, expected)
         self.p = <unsigned char *>PyBytes_AS_STRING(<object>self.out)
-        self.end = self.p + FIRST_BUFFER
+        self.end = self.p + PyBytes_GET_SIZE(<object>self.out)
         self.busy = True
         return 0
 
@@ -937,13 +1009,19 @@ cdef class Encoder:
         cdef PyObject *out = self.out
         cdef PyObject *small
         cdef object result
+        global expected
         if out == NULL:
             raise not_at_work()
         cdef Py_ssize_t size = self.p - <unsigned char *>PyBytes_AS_STRING(<object>out)
+        if size + MARGIN > expected:
+            expected = min(size + size // 8 + MARGIN, MOST_EXPECTED)
+        else:  # a little less each time
+            expected = max(expected - (expected - size) // 16, FIRST_BUFFER)
         self.busy = False
         self.p = self.end = NULL
         self.out = NULL
-        if size <= SMALL_RESULT:  # cheaper to copy than to have the block cut
+        # It is cheaper to copy a little than to have a large block cut.
+        if size <= SMALL_RESULT or size * 4 < PyBytes_GET_SIZE(<object>out):
             small = PyBytes_FromStringAndSize(PyBytes_AS_STRING(<object>out), size)
             Py_DECREF(out)
             out = small
@@ -1847,7 +1925,7 @@ cdef class Encoder:
         cdef unsigned char *p = self.p
         cdef unsigned char *next
         cdef object _held = None
-        while PyDict_Next(members, &position, &key, &item):
+        while amf_next(members, &position, &key, &item):
             if self.end - p < MARGIN:
                 p = self._more(p, MARGIN)
             if columns != NULL:
@@ -1969,8 +2047,8 @@ cdef class Encoder:
         self._hold()
         if self.level >= self._max_depth:
             raise too_deep(self._max_depth)
-        # All are read before the first is written, as the twin does.  The garbage collector shall not see gaps, and need
-        # not see a tuple that nobody else will.
+        # All are read before the first is written, as the twin does.  The garbage collector shall not see gaps, and
+        # need not see a tuple that nobody else will.
         content = <object>PyTuple_New(count)
         Py_DECREF(<PyObject *>content)
         if count:
@@ -2040,7 +2118,7 @@ cdef class Encoder:
             names, content = thing.sealed, []
             if names is None:
                 keys = []
-                while PyDict_Next(<PyObject *>thing, &position, &key, &item):
+                while amf_next(<PyObject *>thing, &position, &key, &item):
                     if amf_type(key) != &PyUnicode_Type:
                         break
                     keys.append(<object>key)
@@ -2665,7 +2743,7 @@ cdef class Encoder:
         cdef unsigned char *p = self.p
         cdef unsigned char *next
         cdef object _held = None
-        while PyDict_Next(members, &position, &key, &item):
+        while amf_next(members, &position, &key, &item):
             if amf_type(key) == &PyUnicode_Type and amf_text(key, &data, &size) and size <= AMF0_KEY_MAX:
                 if self.end - p < size + 2 + MARGIN:
                     p = self._more(p, size + 2 + MARGIN)
