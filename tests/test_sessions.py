@@ -1233,3 +1233,24 @@ def test_the_client_of_this_package_keeps_its_session(gateway: Gateway) -> None:
     for flex in (False, True):
         client = amfgate.testing.Client(gateway, flex=flex)
         assert [client.call("counter.next") for _ in range(2)] == [1, 2]
+
+
+@pytest.mark.parametrize("small", [False, True])
+def test_a_flex_client_is_told_its_id_by_every_kind_of_message(gateway: Gateway, small: bool) -> None:
+    one = Program(gateway, "flex")
+    one.call("command.ping")
+    messages = [
+        one.message("counter.enter", ["ada"]),
+        one.message("counter.fails", []),
+        one.message("command.ping", []),
+    ]
+    if small:
+        messages[0]["headers"]["DSMessagingVersion"] = 1
+    data = Packet(3, [], [Body("null", f"/{n}", [message]) for n, message in enumerate(messages)]).to_bytes()
+    reply = post(gateway, data)
+    told = {body.value["headers"]["DSId"] for body in reply.bodies}
+    assert len(told) == 1
+    assert told != {one.client}
+    assert [body.value.alias == "DSK" for body in reply.bodies] == [small, False, small]
+    (one.client,) = told
+    assert one.call("counter.own") == {"name": "Ada"}

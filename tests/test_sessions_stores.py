@@ -88,9 +88,9 @@ def test_to_delete_or_touch_nothing_is_no_error(store: SessionStore) -> None:
 
 
 def test_it_is_gone_after_its_time(store: SessionStore) -> None:
-    store.save(KEY, {"a": b"1"}, (), 0.15, new=True)
+    store.save(KEY, {"a": b"1"}, (), 0.5, new=True)
     assert store.load(KEY) is not None
-    time.sleep(0.2)
+    time.sleep(0.55)
     assert store.load(KEY) is None
     assert not store.save(KEY, {"b": b"2"}, (), 60, new=False)
 
@@ -225,7 +225,7 @@ def test_a_server_that_does_not_answer_is_not_waited_for() -> None:
         started = time.monotonic()
         with pytest.raises(redis.exceptions.TimeoutError):
             store.load(KEY)
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 2
         for client in store._clients.values():
             client.close()
 
