@@ -15,6 +15,7 @@ from typing import Annotated, Any, NamedTuple
 import attrs
 import msgspec
 import pydantic
+import pydantic.dataclasses
 import pytest
 import wsgi_client
 from both_twins import Codec
@@ -782,6 +783,31 @@ def test_the_dynamic_members_of_a_pydantic_model_outlive_its_validation() -> Non
     classes.register(model, "M", dynamic=True)
     got = Calls(model, classes)(typed("M", a=1, odd=2))
     assert (got.a, got.odd) == (1, 2)
+
+
+@pydantic.dataclasses.dataclass(config={"validate_assignment": True})
+class Checked:
+    a: int
+    b: str = pydantic.Field(default="b", max_length=2)
+    own: str = "o"
+
+    def __post_init__(self) -> None:
+        if self.a > 9:
+            raise ValueError("too many")
+
+
+def test_a_dataclass_of_pydantic_is_validated_in_place(codec: Codec) -> None:
+    classes = ClassRegistry()
+    classes.register(Checked, "C", readonly=["own"])
+    data = H("0A 13 03 43 03 61 06 03 78")
+    assert vars(codec.loads(data, classes=classes)) == {"a": "x", "b": "b", "own": "o"}  # decoded as it came
+    call = Calls(list[Checked], classes)
+    same = typed("C", a="3", own="x")
+    first, second = call([same, same])
+    assert first is second and first == Checked(3, "b", "o")
+    assert call.fault([typed("C", a="x")]) == "argument 'order' $[0].a: expected int, got str"
+    assert call.fault([typed("C", a=1, b="abc")]) == "argument 'order' $[0].b: string should have at most 2 characters"
+    assert call.fault([typed("C", a=10)]) == "argument 'order' $[0]: too many"
 
 
 class Totals(pydantic.BaseModel):

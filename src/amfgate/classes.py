@@ -130,8 +130,8 @@ class ClassRegistry:
         if plan is not None:
             return plan.complete()
         if fields_of(cls) is not None:
-            plan = make_plan(cls, "", *self._inherited(cls, None, (), ()), False)
-        return plan
+            return make_plan(cls, "", *self._inherited(cls, None, (), ()), False).complete()
+        return None
 
     def plan_for(self, alias: str) -> Plan | None:
         """The plan registered for an alias; None for one that nobody registered."""

@@ -28,6 +28,11 @@ def fields_of(cls: Any) -> tuple[str, ...] | None:
     return None
 
 
+def is_pydantic_model(cls: Any) -> bool:
+    """Is this a BaseModel?  The dataclasses that pydantic makes have fields and a validator, too."""
+    return hasattr(cls, "__pydantic_fields_set__") and hasattr(cls, "__pydantic_fields__")
+
+
 def declared_by(cls: type[Any]) -> tuple[str, ...]:
     """The public annotations and slots of an ordinary class, those of its bases first."""
     names: dict[str, None] = {}
@@ -79,7 +84,13 @@ def defaults_of(cls: Any, fields: tuple[str, ...]) -> dict[str, Callable[[], Any
 def declared_defaults(cls: Any) -> dict[str, Callable[[], Any]]:
     """field -> a function that makes its default, for the fields that have one."""
     found: dict[str, Callable[[], Any]] = {}
-    if dataclasses.is_dataclass(cls):
+    if hasattr(cls, "__pydantic_fields__"):
+        for name, info in cls.__pydantic_fields__.items():
+            if isinstance(info.default, _IMMUTABLE) and info.default_factory is None:
+                found[name] = Constant(info.default)
+            elif not info.is_required():
+                found[name] = partial(info.get_default, call_default_factory=True)
+    elif dataclasses.is_dataclass(cls):
         for field in dataclasses.fields(cls):
             if field.default_factory is not dataclasses.MISSING:
                 found[field.name] = field.default_factory
@@ -100,12 +111,6 @@ def declared_defaults(cls: Any) -> dict[str, Callable[[], Any]]:
                 found[struct_field.name] = struct_field.default_factory
             elif struct_field.default is not msgspec.NODEFAULT:
                 found[struct_field.name] = Constant(struct_field.default)
-    elif hasattr(cls, "__pydantic_fields__"):
-        for name, info in cls.__pydantic_fields__.items():
-            if isinstance(info.default, _IMMUTABLE) and info.default_factory is None:
-                found[name] = Constant(info.default)
-            elif not info.is_required():
-                found[name] = partial(info.get_default, call_default_factory=True)
     elif issubclass(cls, tuple):
         for name, value in getattr(cls, "_field_defaults", {}).items():
             found[name] = Constant(value)

@@ -692,13 +692,14 @@ def _incoming_names(cls: Any) -> dict[str, tuple[str, str]]:
 def shape_of(cls: type[Any], classes: ClassRegistry) -> Shape | None:
     """The shape of a class, worked out once; None for what is no object, or writes and reads itself."""
     shapes = classes.shapes
-    if cls not in shapes:
+    try:
+        found: Shape | None = shapes[cls]
+    except KeyError:
         plan = classes.plan_of(cls)
         fits = plan is not None and plan.form == MEMBERS and not issubclass(cls, TypedObject)
         if len(shapes) >= SHAPES_KEPT:
             shapes.clear()
-        shapes[cls] = Shape(plan, cls in classes) if plan is not None and fits else None
-    found: Shape | None = shapes[cls]
+        found = shapes[cls] = Shape(plan, cls in classes) if plan is not None and fits else None
     return found
 
 

@@ -10,6 +10,7 @@ import sys
 from typing import Any, Final
 
 from .errors import said
+from .fields import is_pydantic_model
 from .misfit import Misfit, Place, kind_name
 from .types import undefined
 
@@ -28,29 +29,35 @@ def validate_attrs(instance: Any, place: Place, wires: dict[str, str], closed: f
 
 
 def validate_pydantic(instance: Any, place: Place, wires: dict[str, str], closed: frozenset[str]) -> None:
-    """Validate a model, by its own rules, in the instance that is there."""
+    """Validate a model, or a dataclass of pydantic, by its own rules, in the instance that is there."""
     cls = type(instance)
     fields = cls.__pydantic_fields__
-    values = instance.__dict__
-    came = instance.__pydantic_fields_set__
+    validator = cls.__pydantic_validator__
+    model = is_pydantic_model(cls)
+    by_name = model and _validates_by_name()
+    values = vars(instance) if model else {name: getattr(instance, name) for name in fields}
+    came = instance.__pydantic_fields_set__ if model else [name for name in fields if name not in closed]
     others = {name: value for name, value in values.items() if name not in fields}
-    by_name = _validates_by_name()
-    data = {}
-    for name, value in list(values.items()):
-        if name in came and name in fields:
+    data: Any = {}
+    for name in came:
+        if name in fields:
+            value = values[name]
             data[name if by_name else fields[name].alias or name] = None if value is undefined else value
     options: dict[str, Any] = {"by_alias": False, "by_name": True} if by_name else {}
     unset = [name for name, field in fields.items() if field.is_required() and name in closed]
-    validator = cls.__pydantic_validator__
     try:
-        if unset:  # a model cannot be validated without them, but its fields can
-            for name in came:
-                validator.validate_assignment(instance, name, data.get(name, values[name]))
-        else:
+        if unset:  # it cannot be validated as a whole without them, but its fields can
+            for name in list(came):
+                validator.validate_assignment(instance, name, None if values[name] is undefined else values[name])
+        elif model:
             validator.validate_python(data, self_instance=instance, **options)
+        else:
+            arguments = sys.modules["pydantic_core"].ArgsKwargs((), data)
+            validator.validate_python(arguments, self_instance=instance)
     except ValueError as error:
         raise pydantic_misfit(error, place, wires) from error
-    instance.__dict__.update(others)
+    if others:
+        vars(instance).update(others)
 
 
 def _validates_by_name() -> bool:

@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from .errors import DecodeError, Fault, said
-from .fields import camel, declared_by, defaults_of, fields_of
+from .fields import camel, declared_by, defaults_of, fields_of, is_pydantic_model
 from .types import TypedObject, undefined
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def _plan_fields(
     every = fields_of(cls) or ()
     defaults = defaults_of(cls, every)
     plan.get = _getter(attributes)
-    pydantic = hasattr(cls, "__pydantic_fields__")
+    pydantic = is_pydantic_model(cls)
     assign = plan.assign
     accepted = frozenset(incoming.values())
     if pydantic:
@@ -423,9 +423,9 @@ def _assigner(cls: type[Any]) -> Callable[[Any, str, Any], None]:
         import msgspec
 
         return msgspec.structs.force_setattr
-    if hasattr(cls, "__pydantic_fields__"):
+    if is_pydantic_model(cls):
         return _assign_to_dict
-    if _is_frozen(cls) or _set_by_attrs(cls):
+    if _is_frozen(cls) or hasattr(cls, "__pydantic_validator__") or _set_by_attrs(cls):
         return object.__setattr__
     return setattr
 
