@@ -61,8 +61,9 @@ class Fitting:
 
     def meet(self, instance: Any, place: Place) -> None:
         """Note an instance that stands at `place`."""
-        if id(instance) not in self._met:
-            self._met[id(instance)] = instance
+        number = id(instance)
+        if number not in self._met:
+            self._met[number] = instance
             shape = shape_of(type(instance), self.classes)
             if shape is not None:
                 self._todo.append((instance, shape, place))
@@ -645,7 +646,9 @@ class Shape:
                 if wire in members:
                     members[wire] = fit(members[wire], (place, wire), fitting)
         try:
-            plan.fill(instance, {name: value for name, value in members.items() if isinstance(name, str)})
+            if isinstance(members, EcmaArray):  # whose keys may be numbers
+                members = {name: value for name, value in members.items() if isinstance(name, str)}
+            plan.fill(instance, members)
         except Exception as error:
             raise Misfit(place, said(error)) from error
         fitting.meet(instance, place)

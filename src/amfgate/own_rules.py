@@ -7,6 +7,7 @@ They are run when an instance that a client sent is bound to an annotation, in t
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from typing import Any, Final
 
 from .errors import said
@@ -30,13 +31,13 @@ def validate_attrs(instance: Any, place: Place, wires: dict[str, str], closed: f
 
 def validate_pydantic(instance: Any, place: Place, wires: dict[str, str], closed: frozenset[str]) -> None:
     """Validate a model, or a dataclass of pydantic, by its own rules, in the instance that is there."""
-    cls = type(instance)
+    cls: Any = type(instance)
     fields = cls.__pydantic_fields__
     validator = cls.__pydantic_validator__
     model = is_pydantic_model(cls)
     by_name = model and _validates_by_name()
     values = vars(instance) if model else {name: getattr(instance, name) for name in fields}
-    came = instance.__pydantic_fields_set__ if model else [name for name in fields if name not in closed]
+    came = set(instance.__pydantic_fields_set__) if model else [name for name in fields if name not in closed]
     others = {name: value for name, value in values.items() if name not in fields}
     data: Any = {}
     for name in came:
@@ -44,10 +45,9 @@ def validate_pydantic(instance: Any, place: Place, wires: dict[str, str], closed
             value = values[name]
             data[name if by_name else fields[name].alias or name] = None if value is undefined else value
     options: dict[str, Any] = {"by_alias": False, "by_name": True} if by_name else {}
-    unset = [name for name, field in fields.items() if field.is_required() and name in closed]
     try:
-        if unset:  # it cannot be validated as a whole without them, but its fields can
-            for name in list(came):
+        if closed and _lacks_required(cls, closed):  # then its fields can be validated, but not the whole
+            for name in came:
                 validator.validate_assignment(instance, name, None if values[name] is undefined else values[name])
         elif model:
             validator.validate_python(data, self_instance=instance, **options)
@@ -60,6 +60,12 @@ def validate_pydantic(instance: Any, place: Place, wires: dict[str, str], closed
         vars(instance).update(others)
 
 
+@lru_cache(1024)
+def _lacks_required(cls: Any, closed: frozenset[str]) -> bool:
+    return any(field.is_required() and name in closed for name, field in cls.__pydantic_fields__.items())
+
+
+@lru_cache(1)
 def _validates_by_name() -> bool:
     """Is this pydantic 2.11 or later, which can be told to go by the names of fields?"""
     return tuple(int(part) for part in sys.modules["pydantic"].VERSION.split(".")[:2]) >= (2, 11)
