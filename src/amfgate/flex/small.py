@@ -10,6 +10,7 @@ stand for one value each, which is read and dropped, so that a newer server can 
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 from uuid import UUID
 
@@ -38,9 +39,28 @@ for _short, _name in (("DSA", "AsyncMessageExt"), ("DSC", "CommandMessageExt"), 
     for _package in ("flex.messaging.messages", "flex.messaging.io"):
         _BLOCKS[f"{_package}.{_name}"] = _BLOCKS[_short]
 
-_ABSENT: Final[dict[str, Any]] = {"timestamp": 0, "timeToLive": 0, "operation": 0}
+_NUMBERS: Final = ("timestamp", "timeToLive", "operation")  # of which 0 is not sent
 _IDS: Final = ("clientId", "messageId", "correlationId")
+_AS_BYTES: Final = dict.fromkeys(_IDS, False) | {f"{name}Bytes": True for name in _IDS}
 _LAST_ASSIGNABLE: Final = 0x20  # 40 is a field in the first flag byte of a message, and means nothing in any other
+
+# The same once more, as it is worked with: a member's name, and whether it is there as 16 bytes (True), as the id that
+# it is (False), or no id (None).
+_FIELDS: Final[dict[str, Any]] = {
+    alias: [
+        [[(name.removesuffix("Bytes"), _AS_BYTES.get(name)) for name in names] for names in block] for block in blocks
+    ]
+    for alias, blocks in _BLOCKS.items()
+}
+
+# What a message has of which nothing was sent.
+_EMPTY: Final[dict[str, dict[str, Any]]] = {
+    alias: {member: 0 if member in _NUMBERS else None for block in blocks for fields in block for member, _ in fields}
+    for alias, blocks in _FIELDS.items()
+}
+
+# An id that 16 bytes can stand for: read again, it is the same text.
+_CANONICAL: Final = re.compile(r"[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}")
 
 
 class SmallMessage(TypedObject):
@@ -55,76 +75,70 @@ class SmallMessage(TypedObject):
     __slots__ = ()
 
     def __readamf__(self, input: Any) -> None:
-        blocks = _BLOCKS[self.alias]
         self.sealed, self.dynamic = None, False
-        for block in blocks:
-            for names in block:
-                for name in names:
-                    if not name.endswith("Bytes"):
-                        self[name] = _ABSENT.get(name)
-        for block in blocks:
+        self.update(_EMPTY[self.alias])
+        for block in _FIELDS[self.alias]:
             flags = [input.readUnsignedByte()]
             while flags[-1] & 0x80:
                 flags.append(input.readUnsignedByte())
             for place, byte in enumerate(flags):
-                names = block[place] if place < len(block) else ()
+                fields = block[place] if place < len(block) else ()
                 for bit in range(7):
                     mask = 1 << bit
                     if not byte & mask:
                         continue
-                    if bit >= len(names):
-                        if mask <= _LAST_ASSIGNABLE:
-                            input.readObject()
-                        continue
-                    name, value = names[bit], input.readObject()
-                    if name.endswith("Bytes"):
-                        name = name.removesuffix("Bytes")
-                        if isinstance(value, bytes) and len(value) == 16:
-                            value = str(UUID(bytes=value)).upper()
-                    self[name] = value
+                    if bit < len(fields):
+                        member, packed = fields[bit]
+                        value = input.readObject()
+                        self[member] = _unpacked(value) if packed else value
+                    elif mask <= _LAST_ASSIGNABLE:
+                        input.readObject()
 
     def __writeamf__(self, output: Any) -> None:
-        blocks = _BLOCKS.get(self.alias)
+        blocks = _FIELDS.get(self.alias)
         if blocks is None:
             raise EncodeError(f"a small message is DSA, DSC or DSK, not {self.alias!r}")
+        ids = {member: _packed(self.get(member)) for member in _IDS}
         for block in blocks:
-            flags: list[int] = []
-            fields: list[Any] = []
-            for names in block:
+            flags = bytearray()
+            values: list[Any] = []
+            for fields in block:
                 byte = 0
-                for bit, name in enumerate(names):
-                    member = name.removesuffix("Bytes")
+                for bit, (member, packed) in enumerate(fields):
                     value = self.get(member)
-                    if value is None or member in _ABSENT and value == 0:
+                    if value is None:
                         continue
-                    if member in _IDS:
-                        packed = _packed(value)
-                        if (packed is None) == (member != name):
-                            continue  # the other of the two bits says it
-                        value = value if packed is None else packed
+                    if packed is None:
+                        if member in _NUMBERS and value == 0:
+                            continue
+                    elif packed is (ids[member] is None):
+                        continue  # the other of the two bits says it
+                    elif packed:
+                        value = ids[member]
                     byte |= 1 << bit
-                    fields.append(value)
-                flags.append(byte)
-            while len(flags) > 1 and not flags[-1]:
+                    values.append(value)
+                flags.append(byte | 0x80)
+            while len(flags) > 1 and flags[-1] == 0x80:
                 flags.pop()
-            for byte in flags[:-1]:
-                output.writeByte(byte | 0x80)
-            output.writeByte(flags[-1])
-            for value in fields:
+            flags[-1] &= 0x7F
+            output.writeBytes(flags)
+            for value in values:
                 output.writeObject(value)
 
 
 def _packed(identifier: Any) -> bytes | None:
     """The 16 bytes of canonical upper-case UUID text; None for any other id, which then travels as it is."""
-    if isinstance(identifier, UUID):
-        return identifier.bytes
-    if type(identifier) is not str or len(identifier) != 36:
-        return None
-    try:
-        packed = UUID(identifier)
-    except ValueError:
-        return None
-    return packed.bytes if str(packed).upper() == identifier else None
+    if type(identifier) is str:
+        return bytes.fromhex(identifier.replace("-", "")) if _CANONICAL.fullmatch(identifier) else None
+    return identifier.bytes if isinstance(identifier, UUID) else None
+
+
+def _unpacked(data: Any) -> Any:
+    """The text of an id of 16 bytes; anything else as it is."""
+    if not isinstance(data, bytes) or len(data) != 16:
+        return data
+    digits = data.hex().upper()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 register_builtin(SmallMessage, *_BLOCKS)
