@@ -21,7 +21,8 @@ from typing import Any, Final
 from .classes import ClassRegistry, default_registry
 from .conversion import converter
 from .errors import Fault
-from .fitting import Fitting, Leaf, fit_of
+from .fits import Leaf, fit_of
+from .fitting import Fitting
 from .log import printable
 from .members import type_name
 from .misfit import Misfit
