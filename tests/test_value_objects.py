@@ -420,7 +420,14 @@ class OrdinaryNode:
     a: int = 0
 
 
-NODES = [DataNode, AttrsNode, ModelNode, StructNode, OrdinaryNode]
+@dataclasses.dataclass
+class SelfNode:
+    next: typing.Self | None = None
+    many: list[typing.Self] = dataclasses.field(default_factory=list)
+    a: int = 0
+
+
+NODES = [SelfNode, DataNode, AttrsNode, ModelNode, StructNode, OrdinaryNode]
 
 
 @pytest.mark.parametrize("cls", NODES)

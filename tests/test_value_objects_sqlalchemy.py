@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import wsgi_client
 from both_twins import Codec
-from sqlalchemy import ForeignKey, create_engine, event, select
+from sqlalchemy import DateTime, ForeignKey, create_engine, event, select
 from sqlalchemy.orm import (
     DeclarativeBase,
     Mapped,
@@ -109,6 +109,13 @@ class Box(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     label: Mapped[str]
     shelf_id: Mapped[int | None] = mapped_column(ForeignKey("shelves.id"))
+
+
+class Event(Base):
+    __tablename__ = "events"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[dt.datetime]
+    zoned: Mapped[dt.datetime] = mapped_column(DateTime(timezone=True))
 
 
 class Point(MappedAsDataclass, Base):
@@ -303,6 +310,7 @@ def test_what_came_can_be_added_and_gets_the_defaults_of_its_columns(session: Se
 @pytest.mark.parametrize("key", [0, None, float("nan"), undefined])
 def test_a_key_that_is_counted_is_none_where_there_is_none(codec: Codec, key: Any) -> None:
     assert codec.loads(codec.dumps(TypedObject("Tag", {"id": key})), classes=CLASSES).id is None
+    assert codec.loads(codec.dumps(book(id=1, authorId=key)), classes=CLASSES).author_id is None
 
 
 def test_a_null_that_stands_for_what_was_not_loaded_unlinks_nothing(codec: Codec, session: Session) -> None:
@@ -314,6 +322,27 @@ def test_a_null_that_stands_for_what_was_not_loaded_unlinks_nothing(codec: Codec
     session.merge(codec.loads(codec.dumps(book(id=1, title="Typee", authorId=None, author=None)), classes=CLASSES))
     session.commit()
     assert [one.author_id for one in session.scalars(select(Book).order_by(Book.id))] == [None, 1]
+
+
+@pytest.mark.parametrize("option", ["exclude", "readonly"])
+def test_an_object_does_not_stand_in_for_a_key_that_is_closed(codec: Codec, option: str) -> None:
+    classes = ClassRegistry()
+    classes.register(Book, "Book", **{option: ["author_id"]})  # type: ignore[arg-type]
+    classes.register(Author, "Author")
+    data = codec.dumps(book(title="a", author_id=1, author=author(id=1, full_name="M")))
+    got = codec.loads(data, classes=classes)
+    assert (got.title, got.author_id, got.author) == ("a", None, None)
+
+
+def test_moments_without_a_time_zone_are_in_utc(codec: Codec, session: Session) -> None:
+    classes = ClassRegistry()
+    classes.register(Event, "Event")
+    data = codec.dumps(
+        Event(id=1, at=dt.datetime(2020, 1, 1, 5), zoned=dt.datetime(2020, 1, 1, 5, tzinfo=dt.UTC)), classes=classes
+    )
+    got = codec.loads(data, classes=classes)
+    assert (got.at, got.zoned) == (dt.datetime(2020, 1, 1, 5), dt.datetime(2020, 1, 1, 5, tzinfo=dt.UTC))
+    assert codec.dumps(got, classes=classes) == data
 
 
 def test_a_graph_that_was_sent_comes_back_as_it_was(codec: Codec, session: Session) -> None:

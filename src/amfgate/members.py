@@ -67,6 +67,26 @@ def _class_attributes(plan: Plan) -> dict[str, Constant]:
 
 def annotations_of(cls: type[Any]) -> dict[str, Any]:
     """The annotations of a class and its bases, resolved; one whose names cannot be found is left out."""
+    return {name: _with_self(annotation, cls) for name, annotation in _hints_of(cls).items()}
+
+
+def _with_self(annotation: Any, cls: type[Any]) -> Any:
+    """An annotation with the class in the place of `Self`."""
+    if annotation is typing.Self:
+        return cls
+    arguments = typing.get_args(annotation)
+    found = tuple(_with_self(one, cls) for one in arguments)
+    if all(new is old for new, old in zip(found, arguments, strict=True)):
+        return annotation
+    if typing.get_origin(annotation) is types.UnionType:
+        return typing.Union[found]  # noqa: UP007 (of as many as there are)
+    try:
+        return annotation.copy_with(found)
+    except AttributeError:
+        return typing.get_origin(annotation)[found]
+
+
+def _hints_of(cls: type[Any]) -> dict[str, Any]:
     try:
         return typing.get_type_hints(cls, include_extras=True)
     except Exception:

@@ -17,6 +17,8 @@ import wsgi_client
 from both_twins import Codec
 from django.conf import settings
 from django.db import connection, models, transaction
+from django.test import override_settings
+from django.utils.timezone import get_default_timezone
 
 library = ModuleType("library")  # the app of the models
 library.__path__ = [str(Path(__file__).parent)]
@@ -310,6 +312,27 @@ def test_an_object_gives_the_key_and_a_key_wins_over_another_object(codec: Codec
     Author.objects.create(id=2, full_name="Conrad")
     got = read(codec, "Book", title="a", authorId=2, author=typed("Author", id=1, fullName="H"))
     assert (got.author_id, got.author.full_name) == (2, "Conrad")
+    got = read(codec, "Book", title="a", authorId=2, author=typed("Author", fullName="H"))
+    assert (got.author_id, got.author.full_name) == (2, "Conrad")
+
+
+@pytest.mark.parametrize("option", ["exclude", "readonly"])
+def test_an_object_does_not_stand_in_for_a_key_that_is_closed(codec: Codec, option: str) -> None:
+    classes = ClassRegistry()
+    classes.register(Book, "Book", **{option: ["author_id"]})  # type: ignore[arg-type]
+    classes.register(Author, "Author")
+    sent = typed("Book", title="a", author_id=1, author=typed("Author", id=1, full_name="H"))
+    got = codec.loads(codec.dumps(sent), classes=classes)
+    assert (got.title, got.author_id, got.author) == ("a", None, None)
+
+
+def test_moments_are_exact_without_time_zones_too(codec: Codec) -> None:
+    with override_settings(USE_TZ=False, TIME_ZONE="Asia/Tokyo"):
+        get_default_timezone.cache_clear()
+        data = codec.dumps(Key(id=1, at=dt.datetime(2020, 1, 1, 9)), classes=CLASSES)
+        assert codec.loads(data, classes=ClassRegistry())["at"] == dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
+        assert codec.loads(data, classes=CLASSES).at == dt.datetime(2020, 1, 1, 9)
+    get_default_timezone.cache_clear()
 
 
 def test_relations_to_many_are_not_taken(codec: Codec) -> None:

@@ -8,8 +8,9 @@ Register the class, as any other; there is nothing to import from here.
         id: Mapped[int] = mapped_column(primary_key=True)
         ...
 
-Only a registered class travels: all its columns do, and which must not is said when it is registered (`exclude`).
-A client may set any member that is neither excluded nor read-only, also by way of an object that it refers to.
+A class travels when it is registered: all its columns do, and which must not is said then (`exclude`).  A client may
+set any member that is neither excluded nor read-only, also by way of an object that it refers to.  Where a foreign key
+is excluded or read-only, the object that it stands for is not taken either.
 
 **SQLAlchemy.**  Members are the mapped columns and then the relationships.  They are read as Python reads them, so what
 is not loaded is loaded, by a query for each instance: load what is to be sent by `selectinload` and the like, and
@@ -20,11 +21,15 @@ does not come is not set, and the column's default applies.  A null for a relati
 one to a single object beside a foreign key that is not null: it was not loaded when it was sent.
 
 **Django.**  Members are the concrete fields by `attname` (`author_id`), and beside a foreign key the object itself
-(`author`), which travels if it is loaded (`select_related`).  Relations to many travel if they were prefetched, and are
-not taken from a client; nor are files, which travel as their names.  Reverse relations do not travel.  Deferred fields
-stay away.  Nothing is queried.  What comes in with a primary key is like a row that `only()` loaded what came of:
-`save()` updates that, and anything else is loaded when it is asked for.  Without one it is a new object, with the
-defaults of its fields.
+(`author`), which travels if it is loaded (`select_related`); of what comes in, the key says what is meant.  Relations
+to many travel if they were prefetched, and are not taken from a client; nor are files, which travel as their names.
+Reverse relations do not travel.  Deferred fields stay away.  Nothing is queried.  What comes in with a primary key is
+like a row of which `only()` loaded what came: `save()` updates that, and anything else is loaded when it is asked for.
+Without one it is a new object, with the defaults of its fields.
 
-For both, 0 and NaN in a primary key that the database counts mean none: an `int` of ActionScript cannot be null.
+Moments are exact.  In a column without a time zone SQLAlchemy's are in UTC, as the codec takes naive ones, and so they
+come in; Django's are in the project's TIME_ZONE where USE_TZ is false.
+
+For both, 0 and NaN in a primary key that the database counts, or in a foreign key to one, mean none: an `int` of
+ActionScript cannot be null.
 """

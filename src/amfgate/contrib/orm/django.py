@@ -8,9 +8,11 @@ import uuid
 from decimal import Decimal
 from typing import Any, Final
 
+from django.conf import settings
 from django.db import models, router
 from django.db.models.base import ModelState
 from django.db.models.fields import NOT_PROVIDED
+from django.utils.timezone import get_default_timezone, make_aware, make_naive
 
 from ...members import Member
 from ...plans import Plan
@@ -58,6 +60,8 @@ def complete(plan: Plan) -> None:
             every.append(field.name)
     every += many
     plan.check_options(every)
+    closed = plan.exclude | plan.readonly
+    plan.readonly |= {name for name, field in relations.items() if field.attname in closed}
     plan.readonly |= {
         name
         for name in every
@@ -68,6 +72,7 @@ def complete(plan: Plan) -> None:
     plan.lay_out(name for name in every if name not in plan.exclude)
     plan.names, declared = None, plan.declared
     plan.members = lambda: tuple(_member(one, fields, relations, many) for one in declared)
+    moments = frozenset(name for name, field in fields.items() if isinstance(field, models.DateTimeField))
     files = frozenset(name for name, field in fields.items() if isinstance(field, models.FileField))
 
     def get(instance: Any) -> dict[str, Any]:
@@ -78,7 +83,11 @@ def complete(plan: Plan) -> None:
             if name in fields:
                 if name in values:
                     value = values[name]
-                    members[wire] = value if name not in files or not value else str(value)
+                    if value and name in files:
+                        value = str(value)
+                    elif name in moments and not settings.USE_TZ and isinstance(value, dt.datetime):
+                        value = make_aware(value, get_default_timezone())
+                    members[wire] = value
             elif name in relations:
                 if name in cached:
                     members[wire] = cached[name]
@@ -97,16 +106,21 @@ def complete(plan: Plan) -> None:
     plan.assign = _assigner(relations)
     incoming = {wire: name for name, wire, closed in declared if not closed}
     key = cls._meta.pk
-    counted = isinstance(key, models.AutoField)  # the small and the big one, too
 
     def fill(instance: Any, members: dict[str, Any]) -> int:
         came = {incoming[wire]: value for wire, value in members.items() if wire in incoming and value is not undefined}
-        if counted and is_none(came.get(key.attname)):
+        for name, field in fields.items():
+            if name in came and is_none(came[name]) and _is_counted(field):
+                came[name] = None
+        if came.get(key.attname) is None:
             came.pop(key.attname, None)
         values, state = instance.__dict__, instance._state
         for name, field in fields.items():
             if name in came:
-                values[name] = came[name]
+                value = came[name]
+                if name in moments and not settings.USE_TZ and isinstance(value, dt.datetime):
+                    value = make_naive(value, get_default_timezone())
+                values[name] = value
             if field.name not in came or field.name not in relations:
                 continue
             related = came[field.name]
@@ -114,11 +128,12 @@ def complete(plan: Plan) -> None:
                 if came.get(name) is None:
                     values[name] = state.fields_cache[field.name] = None
                 continue
+            others = getattr(related, "__dict__", {})
             target = field.target_field.attname
-            other = getattr(related, "__dict__", {}).get(target)
             if came.get(name) is None:
-                values[name] = other
-            if other is None or values[name] == other:  # else the key is another's: the object is not what is meant
+                values[name] = others.get(target)
+            # One that contains this one has no key yet.  Where there are two different keys, ours says what is meant.
+            if target not in others or others[target] == values[name]:
                 state.fields_cache[field.name] = related
         if plan.dynamic:
             for wire, value in members.items():
@@ -135,6 +150,13 @@ def complete(plan: Plan) -> None:
         return len(missing)
 
     plan.fill = fill
+
+
+def _is_counted(field: Any) -> bool:
+    """Does the database count this key, or the key that this one refers to?"""
+    while field.is_relation:
+        field = field.target_field
+    return isinstance(field, models.AutoField)  # the small and the big one, too
 
 
 def _bare(cls: Any) -> Any:

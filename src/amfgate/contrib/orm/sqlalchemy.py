@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import typing
 from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
+from sqlalchemy import DateTime
+from sqlalchemy.exc import NoReferenceError
 from sqlalchemy.orm import Mapper, RelationshipProperty
 from sqlalchemy.orm.attributes import manager_of_class
 from sqlalchemy.util import duck_type_collection
@@ -40,7 +43,14 @@ def _work_out(plan: Plan) -> None:
     relations = {one.key: one for one in mapper.relationships}
     plan.check_options(every)
     attributes = [name for name in every if name not in plan.exclude]
-    plan.readonly |= {name for name in attributes if name in relations and relations[name].viewonly}
+    closed = plan.exclude | plan.readonly
+    plan.readonly |= {
+        name
+        for name, one in relations.items()
+        if one.viewonly
+        or not one.uselist
+        and any(_key_of(mapper, column) in closed for column in one.local_columns if column.foreign_keys)
+    }
     plan.lay_out(attributes)
     plan.members = lambda: _members(plan, mapper, relations)
     fetch = attrgetter(*attributes) if len(attributes) > 1 else lambda instance: (getattr(instance, attributes[0]),)
@@ -63,7 +73,12 @@ def _work_out(plan: Plan) -> None:
             if name not in known and name not in plan.exclude and not name.startswith("_")
         }
     incoming = {wire: name for name, wire, closed in plan.declared if not closed}
-    counted = _counted(mapper)
+    counted = {_counted(mapper), *(one.key for one in mapper.column_attrs if _refers_to_counted(one.columns[0]))}
+    naive = frozenset(
+        one.key
+        for one in mapper.column_attrs
+        if isinstance(one.columns[0].type, DateTime) and not one.columns[0].type.timezone
+    )
     collections_ = {
         name: duck_type_collection(one.collection_class or list) for name, one in relations.items() if one.uselist
     }
@@ -85,7 +100,11 @@ def _work_out(plan: Plan) -> None:
                 if value is not None or all(came.get(key) is None for key in keys[name]):
                     setattr(instance, name, value)
             else:
-                setattr(instance, name, None if name == counted and is_none(value) else value)
+                if name in counted and is_none(value):
+                    value = None
+                elif name in naive and isinstance(value, dt.datetime) and value.tzinfo is not None:
+                    value = value.astimezone(dt.UTC).replace(tzinfo=None)
+                setattr(instance, name, value)
         if plan.dynamic:
             for wire, value in members.items():
                 if wire not in incoming and wire not in plan.exclude and may_be_added(plan.cls, wire):
@@ -98,6 +117,17 @@ def _work_out(plan: Plan) -> None:
 def _counted(mapper: Mapper[Any]) -> str | None:
     """The attribute of the primary key that the database counts."""
     return _key_of(mapper, getattr(mapper.base_mapper.local_table, "autoincrement_column", None))
+
+
+def _refers_to_counted(column: Any) -> bool:
+    """Does this column refer to a primary key that the database counts?"""
+    for one in getattr(column, "foreign_keys", ()):
+        try:
+            if getattr(one.column.table, "autoincrement_column", None) is one.column:
+                return True
+        except NoReferenceError:  # to a table that is not in the metadata
+            continue
+    return False
 
 
 def _key_of(mapper: Mapper[Any], column: Any) -> str | None:
