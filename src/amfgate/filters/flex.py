@@ -201,7 +201,11 @@ def _remoting(call: Call, message: TypedObject, headers: Mapping[Any, Any]) -> N
             "Client.Message.Encoding",
             f"RemotingMessage: operation has to be the name of a method; found {describe(operation)}",
         )
-    call.target = _target(call, message.get("destination"), message.get("source"), operation)
+    destination, source = message.get("destination"), message.get("source")
+    if source or not destination or type(destination) is not str:
+        call.target = _target(call, destination, source, operation)
+    else:  # nearly all
+        call.target = f"{destination}.{operation}"
     body = message.get("body")
     if body is None:
         call.args = []
@@ -211,7 +215,7 @@ def _remoting(call: Call, message: TypedObject, headers: Mapping[Any, Any]) -> N
         raise Fault(
             "Client.Message.Encoding", f"RemotingMessage: body has to be the array of arguments; found {describe(body)}"
         )
-    if headers.get(m.REMOTE_CREDENTIALS) and call.exchange.check is not None:
+    if call.exchange.check is not None and headers.get(m.REMOTE_CREDENTIALS):
         _remote_user(call, headers)
 
 
