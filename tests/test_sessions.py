@@ -452,7 +452,11 @@ def test_a_call_that_does_not_look_at_its_session_does_not_ask_the_store(
     one.call("counter.next")
     store.asked.clear()
     assert one.call("counter.ping") == "pong"
-    assert [name for name in store.asked if name != "secret"] == []
+    one.takes_another = True
+    one.log_in()
+    store.asked.clear()
+    assert one.call("counter.ping") == "pong"
+    assert store.asked == []
 
 
 def test_a_session_that_is_only_read_is_not_written(gateway: Gateway, store: Watched, ways: tuple[str, ...]) -> None:
@@ -523,15 +527,24 @@ def test_a_made_up_id_is_never_taken_over(
         assert victim.call("counter.next") == 2
 
 
-def test_a_flex_client_with_a_strange_id_is_told_another(gateway: Gateway) -> None:
+def test_a_flex_client_with_a_strange_id_is_told_another(gateway: Gateway, store: Watched) -> None:
     one = Program(gateway, "flex")
     one.client, one.takes_another = MADE_UP, True
+    one.call("command.ping")
+    assert (one.client, store.asked) == (MADE_UP, [])  # nothing is kept yet
     assert one.call("counter.next") == 1
     assert one.client != MADE_UP
     assert one.call("counter.next") == 2
+
+
+@pytest.mark.parametrize("way", ["url", "cookie"])
+def test_a_flex_client_that_keeps_a_strange_id_follows_by_url_or_cookie(
+    gateway: Gateway, store: Watched, way: str
+) -> None:
+    one = Program(gateway, "flex", way)
     one.client = MADE_UP
-    one.call("command.ping")
-    assert one.client != MADE_UP
+    assert [one.call("counter.next") for _ in range(3)] == [1, 2, 3]
+    assert (one.client, len(store)) == (MADE_UP, 1)
 
 
 @pytest.mark.parametrize(
@@ -808,6 +821,38 @@ def test_only_the_ways_that_are_wanted_are_used(store: Watched, way: str) -> Non
         assert stranger.call("counter.own") == "Client.Authentication"
 
 
+@pytest.mark.parametrize("way", ["url", "cookie"])
+def test_a_flex_client_s_first_session_is_told_by_the_ways_that_are_wanted(store: Watched, way: str) -> None:
+    one = Program(gate(store, ways=way), "url", "cookie", "flex")
+    one.call("command.ping")
+    assert [one.call("counter.next") for _ in range(3)] == [1, 2, 3]
+    one.log_in()
+    assert re.fullmatch("[0-9A-F-]{36}", one.client)  # a name, as without sessions
+    assert one.client not in f"{one.query}{one.cookie}"
+    assert (len(store), "secret" in store.asked) == (1, False)
+
+
+def test_a_client_without_a_dsid_is_the_one_that_has_it_in_the_same_packet(gateway: Gateway) -> None:
+    one = Program(gateway, "flex")
+    one.call("counter.next")
+    messages = [Program(gateway, "flex").message("command.ping", []), one.message("counter.next", [])]
+    data = Packet(3, [], [Body("null", f"/{n}", [message]) for n, message in enumerate(messages)]).to_bytes()
+    first, second = (body.value for body in post(gateway, data).bodies)
+    assert first["headers"]["DSId"] == one.client
+    assert (second["body"], "DSId" in second["headers"]) == (2, False)
+
+
+def test_a_message_in_the_answer_of_a_plain_call_is_not_written_on(store: Watched, fixed_id: str) -> None:
+    relayed = TypedObject("flex.messaging.messages.AcknowledgeMessage", {"headers": {}, "body": "kept for all"})
+    gateway = Gateway(None, {"counter": Counter(), "relay": lambda: relayed}, sessions=store)
+    one = Program(gateway, "flex")
+    one.client = "a" * 43
+    data = Packet(3, [], [Body("relay", "/1", []), Body("null", "/2", [one.message("counter.next", [])])]).to_bytes()
+    plain, message = (body.value for body in post(gateway, data).bodies)
+    assert (plain["headers"], relayed["headers"]) == ({}, {})
+    assert message["headers"]["DSId"] == NEW
+
+
 def test_different_ids_in_one_packet_are_the_first_one_s(gateway: Gateway) -> None:
     ada, bob = Program(gateway, "flex").log_in("ada"), Program(gateway, "flex").log_in("bob")
     messages = [one.message("counter.own", []) for one in (ada, bob)]
@@ -828,8 +873,9 @@ def test_different_ids_in_one_packet_are_the_first_one_s(gateway: Gateway) -> No
         ({"same_site": "Strict"}, {}, "Path=/; HttpOnly; SameSite=Strict"),
         ({"same_site": "None"}, {}, "Path=/; HttpOnly; SameSite=None; Secure"),
         ({"cookie_path": "/amf"}, {"SCRIPT_NAME": "/x"}, "Path=/amf; HttpOnly; SameSite=Lax"),
-        ({}, {"SCRIPT_NAME": "/shop"}, "Path=/shop/; HttpOnly; SameSite=Lax"),
-        ({}, {"SCRIPT_NAME": "/a;\r\n\xc3\x9f"}, "Path=/a%3B%0D%0A%C3%9F/; HttpOnly; SameSite=Lax"),
+        # Without a slash at the end: `/shop/` would not be for `/shop`, a gateway's at path="" (RFC 6265, 5.1.4).
+        ({}, {"SCRIPT_NAME": "/shop"}, "Path=/shop; HttpOnly; SameSite=Lax"),
+        ({}, {"SCRIPT_NAME": "/a;\r\n\xc3\x9f"}, "Path=/a%3B%0D%0A%C3%9F; HttpOnly; SameSite=Lax"),
     ],
 )
 def test_the_cookie_s_attributes(
@@ -1126,6 +1172,28 @@ def test_a_ping_is_answered_without_the_store(gateway: Gateway, store: Watched) 
     assert one.client != unmarked
 
 
+@pytest.mark.parametrize("way", ["url", "cookie"])
+def test_a_flex_client_that_connected_without_the_store_follows_by_url_or_cookie(
+    gateway: Gateway, store: Watched, way: str
+) -> None:
+    store.fails = ("load", "secret", "save")
+    one = Program(gateway, "flex", way)
+    one.call("command.ping")
+    store.fails = ()
+    assert [one.call("counter.next") for _ in range(3)] == [1, 2, 3]
+
+
+def test_a_client_keeps_its_dsid_while_the_store_does_not_answer(gateway: Gateway, store: Watched) -> None:
+    one = Program(gateway, "flex")
+    one.takes_another = True
+    one.log_in()
+    store.fails = ("load", "secret", "save")
+    assert one.call("command.ping") is None
+    assert one.call("counter.own") == "Server.ResourceUnavailable"
+    store.fails = ()
+    assert one.call("counter.own") == {"name": "Ada"}
+
+
 # Several processes
 
 
@@ -1164,6 +1232,7 @@ def test_a_store_of_several_processes_does_not_warn(store: Watched) -> None:
         ({"expiry": 0}, ValueError, "expiry is a number of seconds, more than 0, not 0"),
         ({"expiry": None}, ValueError, "expiry is a number of seconds, more than 0, not None"),
         ({"expiry": float("nan")}, ValueError, "expiry is a number of seconds"),
+        ({"expiry": float("inf")}, ValueError, "expiry is a number of seconds, more than 0, not inf"),
         ({"max_age": "1"}, ValueError, "max_age is a number of seconds, more than 0, not '1'"),
         ({"max_size": -1}, ValueError, "max_size is a number of bytes, more than 0, not -1"),
         ({"ways": ()}, ValueError, r"ways=\(\): there are 'url', 'cookie', 'flex', and at least one is needed"),

@@ -160,6 +160,12 @@ def test_those_that_have_expired_are_swept(monkeypatch: pytest.MonkeyPatch) -> N
     assert bool(amfgate.MemoryStore())
 
 
+def test_the_only_one_may_expire_while_it_is_saved() -> None:
+    store = amfgate.MemoryStore()
+    assert store.save(KEY, {"a": b"1"}, (), 0.0, new=True)
+    assert store.load(KEY) is None
+
+
 @pytest.mark.parametrize("number", [0, -1, 1.5, "2", None])
 def test_max_sessions_is_a_number(number: Any) -> None:
     with pytest.raises(ValueError, match="max_sessions is a number of sessions, 1 or more"):
@@ -192,16 +198,38 @@ def test_gateways_share_a_secret_and_those_of_another_prefix_do_not(
         assert amfgate.RedisStore(client).load(KEY) is not None
 
 
-def test_a_secret_that_redis_lost_is_made_anew(
+def test_a_secret_that_redis_lost_is_given_back(
     redis_store: amfgate.RedisStore, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = redis_store.secret()
     with redis_server.client() as client:
         client.flushall()
-    assert redis_store.secret() == before
+        assert redis_store.secret() == before
+        assert client.keys() == []
+        later = time.monotonic() + 61
+        monkeypatch.setattr("amfgate.sessions.redis.monotonic", lambda: later)
+        assert redis_store.secret() == before
+        assert amfgate.RedisStore(client).secret() == before  # who starts now finds it
+        client.flushall()
+        other = amfgate.RedisStore(client).secret()  # nobody gave it back in time
+        assert other != before
+        later += 61
+        assert redis_store.secret() == other
+
+
+def test_the_secret_is_known_while_redis_does_not_answer(
+    redis_store: amfgate.RedisStore, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import redis
+
+    before = redis_store.secret()
+    redis_server.stop()
     later = time.monotonic() + 61
     monkeypatch.setattr("amfgate.sessions.redis.monotonic", lambda: later)
-    assert redis_store.secret() != before
+    assert redis_store.secret() == before
+    with pytest.raises(redis.exceptions.ConnectionError):
+        amfgate.RedisStore(redis_server.url).secret()
+    redis_server.start()
 
 
 def test_nothing_is_connected_to_before_it_is_needed() -> None:

@@ -70,7 +70,8 @@ def test_nan_and_infinity_are_kept() -> None:
         (amfgate.undefined, TypeError, "x is a "),
         ({1: 2}, TypeError, "x has the key 1; keys are text"),
         ({"k" * 200: (1,)}, TypeError, r"^x\['k{59}\] is a tuple"),
-        (2**64, ValueError, "x is an int of 65 bits; 64 are kept"),
+        (2**64, ValueError, "x is an int of more than the 64 bits that are kept; keep it as text"),
+        (-(2**63) - 1, ValueError, "x is an int of more than the 64 bits that are kept"),
         (["a\udcff"], ValueError, "x has text in it that is not Unicode .*; keep it as bytes"),
     ],
 )

@@ -139,7 +139,7 @@ class Sessions:
         for option, number in (("expiry", expiry), ("max_age", max_age), ("max_size", max_size)):
             if number is None and option == "max_age":
                 continue
-            if not isinstance(number, (int, float)) or not number > 0:
+            if not isinstance(number, (int, float)) or not 0 < number < math.inf:
                 unit = "bytes" if option == "max_size" else "seconds"
                 raise ValueError(f"{option} is a number of {unit}, more than 0, not {number!r}")
         self.ways = tuple([ways] if isinstance(ways, str) else ways)
@@ -181,7 +181,7 @@ class Sessions:
             )
         visit = _Visit()
         presented = self._presented(exchange, visit)
-        ids = tuple(filter(can_be_id, presented))
+        ids = tuple(filter(can_be_id, presented)) if presented else ()
         visit.session = exchange.session = Session(self.store, self.rules, ids, partial(_caller, exchange))
         if visit.way == "flex" and ids:
             visit.session.may_begin = ids[0]
@@ -216,22 +216,21 @@ class Sessions:
         return login.get("user") if self.load_user is None else self.load_user(login["id"])
 
     def flex_client_id(self, exchange: Exchange, known: Any) -> str:
-        """The DSId for a Flex client: the one that it sent, `known`, if that is ours, else a fresh one."""
+        """The DSId for a Flex client: the one that it sent, `known`, if that can be one, else a fresh one.
+
+        One that is not ours is left to it too, for most clients would not take another: the store need not be asked.
+        When there is something to keep, the client is told an id by all ways.
+        """
         visit: _Visit = exchange.environ[_VISIT]
         session = visit.session
-        if session.new_id is not None:
-            return session.new_id
-        try:
-            if can_be_id(known) and (visit.way in ("url", "cookie") or session.marked(known) or session.known):
-                return str(known)
-            if visit.made is None:
-                visit.made = session.marked_id()
-                if visit.way in (None, "flex"):
-                    session.may_begin = visit.made
-        except Exception as error:
-            # Whoever pings can be answered without a store.  An id without a mark is replaced when it is used.
-            log_error("a Flex client's id is not marked: the store of sessions does not answer", error)
-            visit.made = m.new_id()
+        if "flex" in self.ways:
+            if session.new_id is not None:
+                return session.new_id
+            known = known if can_be_id(known) else session.may_begin
+        if can_be_id(known):
+            return str(known)
+        if visit.made is None:
+            visit.made = self._made(visit)
         return visit.made
 
     def log_in(self, exchange: Exchange, userid: str, user: Any) -> None:
@@ -256,6 +255,20 @@ class Sessions:
 
     # Inside
 
+    def _made(self, visit: _Visit) -> str:
+        """A fresh DSId; a session of this client may begin under it, if it presents nothing else."""
+        if "flex" in self.ways:
+            try:
+                made = visit.session.marked_id()
+            except Exception as error:
+                # Whoever pings can be answered without a store; the client has to follow by URL or cookie then.
+                log_error("a Flex client's id is not marked: the store of sessions does not answer", error)
+            else:
+                if visit.way is None:
+                    visit.session.may_begin = made
+                return made
+        return m.new_id()
+
     def _presented(self, exchange: Exchange, visit: _Visit) -> list[Any]:
         """What the request has in the place of an id, by the first way that has anything."""
         environ = exchange.environ
@@ -271,14 +284,16 @@ class Sessions:
                         found = [known]
                         break
         if "cookie" in self.ways:
-            cookies = _cookies(environ.get("HTTP_COOKIE", ""), self.name)
+            header = environ.get("HTTP_COOKIE")
+            cookies = _cookies(header, self.name) if header else []
             visit.cookie = bool(cookies)
             visit.cookies = not _foreign(exchange)
             if cookies and visit.cookies:
                 visit.way = "cookie"
                 found = cookies
         if "url" in self.ways:
-            in_url = self._in_url.findall(environ.get("QUERY_STRING", ""))
+            query = environ.get("QUERY_STRING")
+            in_url = self._in_url.findall(query) if query else None
             if in_url:
                 visit.way = "url"
                 found = in_url[-1:]
@@ -294,7 +309,9 @@ class Sessions:
             exchange.append_to_gateway_url(f"{'&' if others else '?'}{self.name}={session_id}")
         if visit.flex:
             for call in exchange.calls:
-                message: Any = None if call.response is None else call.response.value
+                if call.response is None or call.envelope is PLAIN:
+                    continue  # a message in the answer of a plain call is a service's own
+                message: Any = call.response.value
                 if m.kind_of(message) is not None and isinstance(message.get("headers"), dict):
                     message["headers"][m.FLEX_CLIENT_ID] = session_id
 
@@ -302,7 +319,7 @@ class Sessions:
         path = self.cookie_path
         if path is None:
             # PEP 3333: the bytes of the path as Latin-1 characters.
-            path = quote(environ.get("SCRIPT_NAME", "").encode("latin-1")) + "/"
+            path = quote(environ.get("SCRIPT_NAME", "").encode("latin-1")) or "/"
         secure = environ["wsgi.url_scheme"] == "https" if self.secure is None else self.secure
         if secure or self.same_site == "None":
             more += "; Secure"  # browsers refuse SameSite=None without it

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
+from itertools import islice
 from threading import Lock
 from time import monotonic
 from typing import Final
@@ -24,7 +25,8 @@ class MemoryStore:
     several (`wsgi.multiprocess`) gets a RuntimeWarning with the first request.
 
     max_sessions: how many are kept at most.  Past that the one that was unused for longest is forgotten, with a line at
-        WARNING in the log.  Each takes as much memory as its `max_size` at most, and some 500 bytes more.
+        WARNING in the log.  Each takes as much memory as its `max_size` at most, some 500 bytes more, and some 150 more
+        for each key that is in it.
 
     Any number of threads may use it.
     """
@@ -97,8 +99,7 @@ class MemoryStore:
 
     def _sweep(self) -> None:
         """Forget some that have expired, from the one that was unused for longest, and what is too many."""
-        for _ in range(SWEPT):
-            key, (_, until) = next(iter(self._kept.items()))
+        for key, (_, until) in list(islice(self._kept.items(), SWEPT)):
             if until > monotonic():
                 break
             del self._kept[key]

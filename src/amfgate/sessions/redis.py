@@ -110,14 +110,24 @@ class RedisStore:
         self._client().delete(self.prefix + key)
 
     def secret(self) -> bytes:
-        if self._secret is None or monotonic() > self._secret[1]:
-            client, name = self._client(), self.prefix + "secret"
-            client.set(name, secrets.token_bytes(32), nx=True)
-            secret = client.get(name)
-            if not secret:
+        known = self._secret
+        if known is not None and monotonic() <= known[1]:
+            return known[0]
+        # Where Redis has lost it, it is given back: the ids of Flex clients, who never take another, stay good.
+        secret = secrets.token_bytes(32) if known is None else known[0]
+        client, name = self._client(), self.prefix + "secret"
+        try:
+            client.set(name, secret, nx=True)
+            kept = client.get(name)
+        except Exception:
+            if known is None:
+                raise
+        else:
+            if not kept:
                 raise RuntimeError(f"Redis forgot {name} at once; its maxmemory-policy seems to evict")
-            self._secret = (secret, monotonic() + SECRET_SECONDS)
-        return self._secret[0]
+            secret = kept
+        self._secret = (secret, monotonic() + SECRET_SECONDS)
+        return secret
 
     def _client(self) -> Any:
         if self._given is not None:

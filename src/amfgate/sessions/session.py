@@ -69,7 +69,6 @@ class Session(MutableMapping[str, Any]):
         self._error: Exception | None = None  # that it answered with
         self._closed = False
         self._failures: list[tuple[Any, Exception]] = []  # callers whose changes cannot be kept
-        self._begin()
 
         self.may_begin: str | None = None
         """An id that the client has, which the session may get if there is none and it has our mark."""
@@ -139,12 +138,6 @@ class Session(MutableMapping[str, Any]):
         return f"<Session {dict(self.items())!r}>" if self._error is None else "<Session, its store does not answer>"
 
     # What the filter uses
-
-    @property
-    def known(self) -> bool:
-        """Whether the store has it under an id that the client presented."""
-        self._find()
-        return self._key is not None
 
     @property
     def login(self) -> Any:
@@ -223,7 +216,8 @@ class Session(MutableMapping[str, Any]):
         """From now on it can be read only."""
         self._closed = True
         self._caller = _nobody
-        self._users.clear()  # calls, which know this session
+        if self._found:
+            self._users.clear()  # calls, which know this session
 
     # Inside
 
@@ -239,6 +233,7 @@ class Session(MutableMapping[str, Any]):
         if self._found:
             return
         self._found = True
+        self._begin()
         try:
             for one in self._ids:
                 kept = self._store.load(key_of(one))

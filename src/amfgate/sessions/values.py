@@ -54,7 +54,7 @@ def _check(value: Any, path: Path, depth: int, room: int) -> int:
         room -= len(value)
     elif kind is int:
         if not -(1 << 63) <= value < 1 << 64:
-            raise ValueError(f"{_text(path)} is an int of {value.bit_length()} bits; 64 are kept")
+            raise ValueError(f"{_text(path)} is an int of more than the 64 bits that are kept; keep it as text")
     elif kind is list or kind is dict:
         if len(value) > room:
             raise TooLarge
