@@ -36,7 +36,7 @@ class PlainEnvelope:
     __slots__ = ()
 
     def result(self, call: Call) -> Body:
-        return Body(call.uri + "/onResult", "null", sent_result(call))
+        return Body(call.uri + "/onResult", "null", sent_result(call) if call.gateway.services.collects else call.result)
 
     def fault(self, call: Call, fault: Fault) -> Body:
         return Body(call.uri + "/onStatus", "null", fault_value(fault, root_cause(fault, call.gateway)))
@@ -48,9 +48,10 @@ PLAIN: Final = PlainEnvelope()
 def sent_result(call: Call) -> Any:
     """The result of a call as an envelope is to send it: a list as an ArrayCollection where that is wanted.
 
-    With `"deep"` that is left to the encoder, which wraps the lists inside too.
+    With `"deep"` that is left to the encoder, which wraps the lists inside too.  An envelope need not ask while
+    `services.collects` says that nobody wants it.
     """
-    if call.gateway.services.collects and collections_wanted(call) is True:
+    if collections_wanted(call) is True:
         request = call.exchange.request
         if request is not None and request.version == 3:  # AMF0 has no collections
             return collected(call.result, call.gateway.classes)

@@ -73,7 +73,8 @@ class FlexEnvelope:
         self.small = small
 
     def result(self, call: Call) -> Body:
-        reply = m.acknowledge(self.message, sent_result(call), headers=self.headers, small=self.small)
+        result = sent_result(call) if call.gateway.services.collects else call.result
+        reply = m.acknowledge(self.message, result, headers=self.headers, small=self.small)
         return Body(call.uri + "/onResult", "null", reply)
 
     def fault(self, call: Call, fault: Fault) -> Body:

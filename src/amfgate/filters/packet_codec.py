@@ -284,8 +284,8 @@ def encode_reply(exchange: Exchange, packet: Packet) -> Response:
         parts = [_pack_words(packet.version, len(headers), len(bodies))[:4], *headers, _pack_word(len(bodies))]
     else:
         parts = [_pack_words(packet.version, 0, len(bodies))]
-    wrap, deep = None, None
-    if avmplus and gateway.services.collects:
+    wrap = deep = None
+    if gateway.services.collects and avmplus:
         deep = {id(call.response) for call in exchange.calls if collections_wanted(call) == "deep"}
     for body in bodies:
         if deep is not None:
@@ -318,8 +318,10 @@ def _write_body(
 ) -> None:
     """Append a body of the reply.  Nothing is appended when it raises."""
     encoder = Encoder(version=0, classes=gateway.classes, limits=gateway.reply_limits)
-    if avmplus:
+    if wrap_lists is not None:
         value = encoder.encode_body(body.value, avmplus=True, wrap_lists=wrap_lists)
+    elif avmplus:
+        value = encoder.encode_body(body.value, avmplus=True)
     else:
         value = encoder.encode_body(body.value, avmplus=False, whole=True, repeats=REPEATS)
     body.size = size = len(value)
