@@ -36,7 +36,8 @@ class PlainEnvelope:
     __slots__ = ()
 
     def result(self, call: Call) -> Body:
-        return Body(call.uri + "/onResult", "null", sent_result(call) if call.gateway.services.collects else call.result)
+        result = sent_result(call) if call.gateway.services.collects else call.result
+        return Body(call.uri + "/onResult", "null", result)
 
     def fault(self, call: Call, fault: Fault) -> Body:
         return Body(call.uri + "/onStatus", "null", fault_value(fault, root_cause(fault, call.gateway)))
