@@ -836,6 +836,11 @@ def test_settings_are_arguments_in_capitals() -> None:
     assert not gateway().debug
 
 
+def test_a_setting_has_lists_sent_as_collections() -> None:
+    with override_settings(AMFGATE={"FLEX_COLLECTIONS": "deep"}):
+        assert gateway().flex_collections == "deep"
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -33,6 +33,7 @@ _GATEWAY: Final = (
     "debug",
     "classes",
     "faults",
+    "flex_collections",
 )
 _DJANGO: Final = ("services", "atomic", "middleware", "credentials")
 
