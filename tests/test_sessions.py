@@ -15,6 +15,7 @@ from wsgi_client import Reply, call, packet, post
 
 import amfgate
 from amfgate import Body, Fault, Gateway, MemoryStore, Packet, Sessions, TypedObject, requires
+from amfgate.sessions import Rules, Session
 from amfgate.sessions.ids import key_of
 from amfgate.sessions.store import SessionStore
 
@@ -674,6 +675,33 @@ def test_calls_behind_a_login_in_the_packet_are_that_user_s(gateway: Gateway) ->
     assert one.call("counter.own") == "Client.Authentication"
 
 
+def test_calls_in_front_of_a_logout_have_the_session_that_it_ends(gateway: Gateway, store: Watched) -> None:
+    """`cart.save(); channelSet.logout()` in one frame is one packet; nothing of it may come after the logout."""
+    one = Program(gateway, "flex", "cookie").log_in()
+    one.call("counter.next")
+    reply = one.calls(("counter.next", []), ("counter.own", []), ("command.logout", []), ("counter.user", []))
+    assert [body.value["body"] for body in reply.bodies] == [2, {"name": "Ada"}, "success", None]
+    assert (len(store), one.cookie) == (0, None)
+
+
+def test_calls_in_front_of_a_login_have_the_session_of_before(gateway: Gateway) -> None:
+    one = Program(gateway, "flex", "cookie").log_in("bob")
+    ada = "YWRhOnNleHRhbnQ="  # ada:sextant
+    reply = one.calls(("counter.add", ["b"]), ("counter.own", []), ("command.login", [ada]), ("counter.add", ["a"]))
+    assert [body.value["body"] for body in reply.bodies] == [1, {"name": "Bob"}, "success", 1]
+    assert (one.call("counter.get", "cart"), one.call("counter.own")) == (["a"], {"name": "Ada"})
+
+
+def test_a_login_that_fails_in_its_turn_is_its_own_fault(gateway: Gateway) -> None:
+    one = Program(gateway, "flex", "cookie")
+    reply = one.calls(("counter.next", []), ("command.login", ["YWRhOndyb25n"]), ("counter.next", []))  # ada:wrong
+    assert [body.value.get("faultCode") or body.value["body"] for body in reply.bodies] == [
+        1,
+        "Client.Authentication",
+        2,
+    ]
+
+
 def test_a_wrong_password_changes_nothing(gateway: Gateway, store: Watched) -> None:
     one = Program(gateway, "flex")
     one.call("counter.next")
@@ -1035,6 +1063,30 @@ def test_a_session_that_gets_too_large_is_a_fault_of_that_call(store: Watched) -
     assert reply.bodies[2].value == "x" * 5
     assert one.call("counter.put", "a", "y" * 90) is None
     assert (one.call("counter.get", "a"), one.call("counter.get", "b")) == ("y" * 90, "x" * 5)
+
+
+def test_a_session_that_two_requests_made_too_large_can_be_made_smaller() -> None:
+    store, rules = MemoryStore(), Rules(60, 60, 20)
+    one = Session(store, rules, ())
+    one["a"] = "first"
+    one.save()
+    assert one.new_id is not None
+    two = [Session(store, rules, (one.new_id,)) for _ in range(2)]
+    for key, session in zip("bc", two, strict=True):
+        session[key] = "0123456"
+    for session in two:
+        assert session.save() == []
+    now = Session(store, rules, (one.new_id,))
+    with pytest.raises(Fault, match="the session would take 26 bytes; 20 are kept"):
+        now["a"] = "second"
+    now["b"] = "0"
+    del now["c"]
+    now["a"] = "second"
+    assert now.save() == []
+    assert dict(Session(store, rules, (one.new_id,))) == {"a": "second", "b": "0"}
+    for strange in ("d", 5, "\udcff"):
+        with pytest.raises(KeyError):
+            del now[strange]  # type: ignore[arg-type]
 
 
 def test_a_list_that_grew_too_large_is_a_fault_of_the_call_that_had_it_last(store: Watched) -> None:

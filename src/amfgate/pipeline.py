@@ -221,6 +221,8 @@ class Exchange:
     reply_headers: headers of the reply so far; add to them by `add_header`.
     logged: whether each call is to be timed, and logged at INFO.
     sessions: who keeps sessions, put here by the Sessions filter or a framework's step; None without one.
+    put_off: what Dispatch is to do with a call when its turn comes, before the actions: a function of each such call,
+        which may answer it.  None, as nearly always, is nothing.
     """
 
     __slots__ = (
@@ -233,6 +235,7 @@ class Exchange:
         "environ",
         "gateway",
         "logged",
+        "put_off",
         "reply_headers",
         "request",
         "response",
@@ -248,6 +251,7 @@ class Exchange:
         self.response: Packet | Response | None = None
         self.check: Callable[[str, str], Any] | None = None
         self.sessions: SessionKeeper | None = None
+        self.put_off: dict[Call, Callable[[Call], None]] | None = None
         self.reply_headers: list[Header] = []
         self.logged = logger.isEnabledFor(INFO)
         self._deferred: list[tuple[Callable[..., Any], tuple[Any, ...]]] | None = None

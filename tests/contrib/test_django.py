@@ -781,6 +781,19 @@ def test_a_login_of_flex_is_django_s() -> None:
     assert browser.call("who") == [None, None]
 
 
+def test_calls_in_front_of_a_logout_of_flex_are_made_by_who_is_logged_in() -> None:
+    browser = Browser(gateway(session_probe(), credentials=True))
+    browser.call("count")
+    browser.call("enter", "ada")
+    logout = amfgate.TypedObject(
+        "flex.messaging.messages.CommandMessage", {"operation": 9, "headers": {"DSId": "nil"}, "messageId": "M"}
+    )
+    reply = browser.post(("who", []), ("count", []), ("null", [logout]), ("who", []), ("count", []))
+    values = [body.value for body in reply.bodies]
+    assert values[2]["body"] == "success"
+    assert values[:2] + values[3:] == [["ada", "ada"], 2, [None, None], 1]
+
+
 def test_without_sessions_a_login_of_flex_is_for_its_packet() -> None:
     served = Browser(gateway(session_probe(), credentials=True, middleware=[]))
     assert flex_command(served, 8, "YWRhOnNleHRhbnQ=")["body"] == "success"

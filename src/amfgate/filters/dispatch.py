@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 from ..actions import authorize, default_actions
-from ..pipeline import Exchange, Pipeline, step_name
+from ..pipeline import Call, Exchange, Pipeline, step_name
 from .describe import answer_description
 
 
@@ -28,6 +29,8 @@ class Dispatch:
 
     def on_request(self, exchange: Exchange) -> None:
         run = self.pipeline.run
+        if exchange.put_off is not None:
+            run = partial(_in_turn, exchange.put_off, run)
         if exchange.logged:
             answer_description(exchange, self._authorize)
             for call in exchange.calls:
@@ -43,3 +46,15 @@ class Dispatch:
 
     def __repr__(self) -> str:
         return f"Dispatch({self.pipeline!r})"
+
+
+def _in_turn(put_off: Mapping[Call, Callable[[Call], None]], run: Callable[[Call], None], call: Call) -> None:
+    """Do what was put off until the calls in front of this one were answered; then serve it, unless that was all."""
+    act = put_off.get(call)
+    if act is not None:
+        try:
+            act(call)
+        except Exception as error:
+            call.fail(error)
+    if call.response is None:
+        run(call)

@@ -21,7 +21,7 @@ reconnection.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ..envelope import PLAIN, root_cause, sent_result
@@ -217,7 +217,10 @@ def _remoting(call: Call, message: TypedObject, headers: Mapping[Any, Any]) -> N
             "Client.Message.Encoding", f"RemotingMessage: body has to be the array of arguments; found {describe(body)}"
         )
     if call.exchange.check is not None and headers.get(m.REMOTE_CREDENTIALS):
-        _remote_user(call, headers)
+        if call.exchange.sessions is None or headers.get(m.FLEX_CLIENT_ID) is None:
+            call.user = _remote_user(call, headers)[1]
+        else:
+            _in_turn(call, lambda call: _log_in_remotely(call, headers))
 
 
 def _target(call: Call, destination: Any, source: Any, operation: str) -> str:
@@ -253,12 +256,9 @@ def _command(call: Call, message: TypedObject, headers: Mapping[Any, Any], reply
     if operation in _ACKNOWLEDGED:
         call.answer(None)
     elif operation == m.LOGIN:
-        _log_in(call, message.get("body"), headers.get(m.CREDENTIALS_CHARSET))
-        call.answer("success")
+        _in_turn(call, lambda call: _log_in(call, message.get("body"), headers.get(m.CREDENTIALS_CHARSET)))
     elif operation == m.LOGOUT:
-        _keep_users(call)
-        call.exchange.log_out()
-        call.answer("success")
+        _in_turn(call, _log_out)
     else:
         raise Fault(
             "Server.ResourceUnavailable", f"{name}: this gateway has no messaging; it answers RemoteObject calls"
@@ -270,34 +270,47 @@ def _log_in(call: Call, credentials: Any, charset: Any) -> None:
     if exchange.check is None:
         raise Fault("Server.ResourceUnavailable", "login: this gateway asks nobody to log in")
     userid, password = user_and_password(credentials, charset)
-    user = authenticated(exchange.check, userid, password)
-    _keep_users(call)
-    exchange.log_in(userid, user)
+    exchange.log_in(userid, authenticated(exchange.check, userid, password))
+    call.answer("success")
 
 
-def _remote_user(call: Call, headers: Mapping[Any, Any]) -> None:
-    """Make the call that of the user whose credentials came with it.
+def _log_out(call: Call) -> None:
+    call.exchange.log_out()
+    call.answer("success")
+
+
+def _remote_user(call: Call, headers: Mapping[Any, Any]) -> tuple[str, Any]:
+    """The user whose credentials came with the call, and the user id.
 
     A Flex channel sends them once, and takes it that the server remembers them: where sessions are kept they are a
     login.  Who sends no DSId is no channel, and sends them each time.
     """
-    exchange = call.exchange
-    assert exchange.check is not None
+    check = call.exchange.check
+    assert check is not None
     userid, password = user_and_password(headers[m.REMOTE_CREDENTIALS], headers.get(m.REMOTE_CREDENTIALS_CHARSET))
-    user = authenticated(exchange.check, userid, password)
-    if exchange.sessions is None or headers.get(m.FLEX_CLIENT_ID) is None:
-        call.user = user
-    elif exchange.user != user:  # each RemoteObject sends them, and each time that it connects
-        _keep_users(call)
-        exchange.log_in(userid, user)
+    return userid, authenticated(check, userid, password)
 
 
-def _keep_users(call: Call) -> None:
-    """Calls that stand before a login or logout in the packet, and are made after it, keep the user that they have."""
-    for earlier in call.exchange.calls:
+def _log_in_remotely(call: Call, headers: Mapping[Any, Any]) -> None:
+    userid, user = _remote_user(call, headers)
+    if call.exchange.user != user:  # each RemoteObject sends them, and each time that it connects
+        call.exchange.log_in(userid, user)
+
+
+def _in_turn(call: Call, act: Callable[[Call], None]) -> None:
+    """Log in or out now, or, if calls stand in front in the packet, when these are answered.
+
+    A Flex channel sends in one packet what is called in one frame: `cart.save(); channelSet.logout()`.
+    """
+    exchange = call.exchange
+    for earlier in exchange.calls:
         if earlier is call:
+            act(call)
             return
-        earlier.user = earlier.user
+        if earlier.response is None:
+            break
+    exchange.put_off = exchange.put_off or {}
+    exchange.put_off[call] = act
 
 
 def user_and_password(encoded: Any, charset: Any) -> tuple[str, str]:

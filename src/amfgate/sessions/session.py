@@ -111,7 +111,8 @@ class Session(MutableMapping[str, Any]):
 
     def __delitem__(self, key: str) -> None:
         self._open()
-        self._bytes -= len(key.encode()) + len(self._packed.pop(key))
+        packed = self._packed.pop(key)
+        self._bytes -= len(key.encode()) + len(packed)
         self._values.pop(key, None)
         self._users[key] = self._caller()
 
@@ -314,7 +315,7 @@ class Session(MutableMapping[str, Any]):
     def _put(self, key: str, packed: bytes) -> None:
         former = self._packed.get(key)
         size = self._bytes + len(packed) + (len(key.encode()) if former is None else -len(former))
-        if size > self._rules.max_size:
+        if size > self._rules.max_size and size > self._bytes:  # requests at the same time may have made it too large
             raise self._too_large(size)
         self._packed[key] = packed
         self._bytes = size
