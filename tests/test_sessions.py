@@ -1272,6 +1272,16 @@ def test_a_store_of_one_process_warns_when_there_are_several(store: Watched) -> 
         assert post(gateway, NEXT, wsgi_multiprocess=True).value == 1.0
 
 
+def test_where_warnings_are_errors_it_is_the_answer_once(store: Watched, caplog: pytest.LogCaptureFixture) -> None:
+    gateway = gate(store)
+    assert [post(gateway, NEXT, wsgi_multiprocess=True).bodies[0].target for _ in range(2)] == [
+        "/1/onStatus",
+        "/1/onResult",
+    ]
+    assert "RuntimeWarning: Watched keeps sessions in one process" in caplog.text
+    assert "KeyError" not in caplog.text
+
+
 def test_a_store_of_several_processes_does_not_warn(store: Watched) -> None:
     store.one_process = False
     with warnings.catch_warnings():

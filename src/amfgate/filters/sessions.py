@@ -106,7 +106,8 @@ class Sessions:
     store: `amfgate.MemoryStore()` or `amfgate.RedisStore(url)`.
     expiry: seconds that a session is kept after it was last used; 30 minutes.  To be used is to be looked at.
     max_age: seconds after which it ends in any case, counted from its beginning or the login; 24 hours.  None: never.
-    max_size: bytes that a session may have, as encoded; 65536.  What would make it larger is a fault.
+    max_size: bytes that a session may have, as encoded; 65536.  What would make it larger is a fault.  Requests at the
+        same time do not see what the others add.
     ways: which ways to present an id there are, of "url", "cookie" and "flex"; all.  URLs are seen by proxies and
         written into logs: leave "url" out where all clients have cookies.
     name: of the cookie, and of the parameter in the URL.
@@ -171,14 +172,6 @@ class Sessions:
 
     def on_request(self, exchange: Exchange) -> None:
         environ = exchange.environ
-        if self._alone and not self._warned and environ.get("wsgi.multiprocess"):
-            self._warned = True
-            warnings.warn(
-                f"{type(self.store).__name__} keeps sessions in one process, and this server has several "
-                "(wsgi.multiprocess): a client is known to one of them only; amfgate.RedisStore is for all",
-                RuntimeWarning,
-                stacklevel=2,
-            )
         visit = _Visit()
         presented = self._presented(exchange, visit)
         ids = tuple(filter(can_be_id, presented)) if presented else ()
@@ -187,6 +180,14 @@ class Sessions:
             visit.session.may_begin = ids[0]
         environ[_VISIT] = visit
         exchange.sessions = self
+        if self._alone and not self._warned and environ.get("wsgi.multiprocess"):
+            self._warned = True
+            warnings.warn(  # last: where warnings are errors, this one is the answer
+                f"{type(self.store).__name__} keeps sessions in one process, and this server has several "
+                "(wsgi.multiprocess): a client is known to one of them only; amfgate.RedisStore is for all",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
     def on_response(self, exchange: Exchange) -> None:
         visit = exchange.environ[_VISIT]
