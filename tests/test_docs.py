@@ -65,7 +65,7 @@ def test_the_readme_and_the_manuals_have_code_that_runs() -> None:
     """Guards the test above: a fence that is spelt otherwise would pass by not running."""
     pages_with_code = {page.name for page in PAGES if any(kind != "py-fragment" for kind, _, _ in blocks(page))}
     manuals = {"usage.md", "codec.md", "pipeline.md", "clients.md", "reading-captures.md", "client.md", "testing.md"}
-    manuals |= {"frameworks.md", "servers.md", "games.md", "from-pyamf.md"}
+    manuals |= {"frameworks.md", "servers.md", "games.md", "from-pyamf.md", "flex.md"}
     assert {"README.md", *manuals} <= pages_with_code
 
 

@@ -6,12 +6,6 @@ that royale/install.sh puts into the cache, and Java.
 
 from __future__ import annotations
 
-import hashlib
-import os
-import re
-import shutil
-import subprocess
-import tempfile
 from datetime import date
 from pathlib import Path
 
@@ -19,8 +13,8 @@ import as3_shop
 import flash_app
 import pytest
 from browser import HERE, Run, open_page, text
-from real import leave_out, serving
-from royale_site import site
+from real import serving
+from royale_site import compiled_from, site
 
 import amfgate
 from amfgate.actionscript import generate
@@ -28,63 +22,14 @@ from amfgate.actionscript import generate
 pytestmark = pytest.mark.clients
 
 SECONDS = 40  # for all calls; they need about two
-LIBRARIES = ("MXRoyaleBaseJS.swc", "MXRoyaleJS.swc")  # where mx.rpc is
 WANTING = "left out: tests/clients/test_as3_royale.py, for want of"
-
-
-def cache() -> Path:
-    """As in royale/install.sh."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("AMFGATE_TEST_CACHE") or Path(home) / "amfgate-tests")
-
-
-def royale() -> Path:
-    """Where the compiler is; a skip or a failure if it, or what else is needed, is missing."""
-    found = re.search(r"^VERSION=(\S+)$", (HERE / "royale/install.sh").read_text(), re.MULTILINE)
-    assert found is not None
-    folder = cache() / f"royale-{found[1]}/node_modules/@apache-royale/royale-js/royale-asjs"
-    for program in ("bash", "java", "chromium", "node"):
-        if shutil.which(program) is None:
-            leave_out(f"{WANTING} {program} (bash tests/clients/install.sh)")
-    if not folder.exists():
-        leave_out(f"{WANTING} the compiler (bash tests/clients/royale/install.sh)")
-    if not (HERE / "node_modules/playwright-core").exists():
-        leave_out(f"{WANTING} playwright-core (bash tests/clients/install.sh)")
-    return folder
 
 
 def compiled() -> Path:
     """The folder of the compiled application."""
-    compiler = royale()
     own = {path.name: path.read_text(encoding="utf-8") for path in sorted((HERE / "royale_as3").iterdir())}
     made = generate(as3_shop.CLASSES, as3_shop.gateway.services, target="royale")
-    sources = {**made.files, **own}
-    told = "".join(f"{name}\n{source}\n" for name, source in sources.items())
-    app = cache() / f"royale-app-{hashlib.sha256((told + str(compiler) + str(LIBRARIES)).encode()).hexdigest()[:16]}"
-    if (app / "index.html").exists():
-        return app
-    with tempfile.TemporaryDirectory(dir=cache()) as work:
-        for name, source in sources.items():
-            path = Path(work, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(source, encoding="utf-8")
-        paths = [f"-js-library-path+={compiler / 'frameworks/js/libs' / library}" for library in LIBRARIES]
-        command = [
-            "bash",
-            compiler / "js/bin/mxmlc",
-            "-targets=JSRoyale",
-            "-debug=true",
-            *paths,
-            Path(work, "Main.mxml"),
-        ]
-        ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
-        said = ran.stdout
-        assert "successfully compiled" in said and "Warning" not in said, said
-        try:
-            Path(work, "bin/js-debug").rename(app)
-        except OSError:  # another run was faster
-            assert (app / "index.html").exists()
-    return app
+    return compiled_from({**made.files, **own}, WANTING)
 
 
 @pytest.fixture(scope="module")
