@@ -63,8 +63,8 @@ class Gateway:
     faults: exceptions that are meant for the caller, `{KeyError: "Shop.NoSuchThing"}`; see `amfgate.faults`.
 
     A wrong argument, a service that cannot be called and a step without hooks are errors here, not at a request.  A
-    gateway is safe to call from any number of threads, and keeps nothing between requests: any worker answers any of
-    them. `repr(gateway)` shows the filters and actions in their order.
+    gateway is safe to call from any number of threads, and keeps nothing between requests but what is in the store of
+    `sessions`: any worker answers any of them. `repr(gateway)` shows the filters and actions in their order.
     """
 
     def __init__(
