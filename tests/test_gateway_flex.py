@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from flex_client import ID, MESSAGES, UUID, answer, command, gateway, message, raw, remoting, send
+from flex_client import ID, MESSAGES, UUID, answer, check, command, gateway, message, raw, remoting, send
 from wsgi_client import environ, post, run
 
 from amfgate import Body, Header, Packet, TypedObject, flex
@@ -169,6 +169,9 @@ def test_all_messages_of_one_packet_are_given_one_id() -> None:
         (None, "operation None"),
         ("5\n", r"operation '5\n'"),
         (float("nan"), "operation nan"),
+        ("x" * 70, f"operation '{'x' * 60}... (70 characters)'"),
+        ([[1], [1]], "operation an array of 2 items, the first an array"),
+        ({"a": 1}, "operation an anonymous object"),
     ],
 )
 def test_other_commands_are_answered_by_a_clear_error_message(operation: Any, name: str) -> None:
@@ -176,6 +179,31 @@ def test_other_commands_are_answered_by_a_clear_error_message(operation: Any, na
     assert reply.alias == "flex.messaging.messages.ErrorMessage"
     assert reply["faultCode"] == "Server.ResourceUnavailable"
     assert reply["faultString"] == f"{name}: this gateway has no messaging; it answers RemoteObject calls"
+
+
+def doubled(levels: int) -> Any:
+    """Arrays that are each twice in the next: a few bytes each on the wire, and written out 2 ** levels items."""
+    value: list[Any] = []
+    for _ in range(levels):
+        value = [value, value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        command(doubled(18)),
+        command(8, body="YTpi", headers={"DSCredentialsCharset": doubled(18)}),
+        command(5, headers={"DSId": doubled(18), "DSMessagingVersion": doubled(18)}),
+        command(5, messageId=doubled(18), clientId=doubled(18)),
+        remoting(doubled(18)),
+        remoting("page", destination=doubled(18), source=doubled(18)),
+        remoting("who", headers={"DSRemoteCredentials": doubled(18)}),
+    ],
+    ids=["operation", "charset", "DSId", "messageId", "method", "destination", "credentials"],
+)
+def test_arrays_that_are_each_twice_in_the_next_are_not_written_out(one: TypedObject) -> None:
+    assert len(send(gateway(authenticate=check), one).data) < 2000
 
 
 @pytest.mark.parametrize("kind", ["AsyncMessage", "AcknowledgeMessage", "ErrorMessage", "HTTPMessage", "SOAPMessage"])

@@ -31,14 +31,22 @@ def test_login_is_checked() -> None:
 def test_the_charset_of_a_login_is_in_a_header() -> None:
     app = gateway(authenticate=check)
     body = encoded("ada:love:läce", "latin-1")
-    headers = {"DSId": ID, "DSCredentialsCharset": "ISO-8859-1"}
+    headers: dict[str, Any] = {"DSId": ID, "DSCredentialsCharset": "ISO-8859-1"}
     assert answer(app, command(8, body=body, headers=headers))["body"] == "success"
     headers["DSCredentialsCharset"] = "UTF-8"
     assert answer(app, command(8, body=body, headers=headers))["faultString"] == (
         "credentials have to be the base64 of user:password"
     )
-    headers["DSCredentialsCharset"] = "unicode_escape"
-    assert "not in 'unicode_escape'" in answer(app, command(8, body=body, headers=headers))["faultString"]
+    for charset, shown in [
+        ("unicode_escape", "'unicode_escape'"),
+        ("x" * 61, f"'{'x' * 60}... (61 characters)'"),
+        ([1], "an array of one item, a number"),
+        (5, "5"),
+    ]:
+        headers["DSCredentialsCharset"] = charset
+        assert answer(app, command(8, body=body, headers=headers))["faultString"] == (
+            f"credentials are read in UTF-8, ISO-8859-1 and Windows-1252, not in {shown}"
+        )
 
 
 def test_without_the_header_it_is_utf_8_or_else_iso_8859_1() -> None:

@@ -241,10 +241,20 @@ def _target(call: Call, destination: Any, source: Any, operation: str) -> str:
 
 def _operation(message: TypedObject) -> str:
     operation = message.get("operation")
-    name = (
-        _OPERATIONS.get(int(operation)) if isinstance(operation, (int, float)) and operation == operation // 1 else None
-    )
-    return printable(f"operation {operation!r}", 60) if name is None else name
+    name = None
+    if isinstance(operation, (int, float)) and operation == operation // 1:
+        name = _OPERATIONS.get(int(operation))
+    return f"operation {_shown(operation)}" if name is None else name
+
+
+def _shown(value: Any) -> str:
+    """A value in the place of a number or a name, for a fault; of an array or object not what is inside.
+
+    Arrays that are each twice in the next take a hundred bytes on the wire, and their `repr` takes all memory.
+    """
+    if value is None or isinstance(value, (int, float)):
+        return repr(value)
+    return f"'{printable(value, 60)}'" if isinstance(value, str) else describe(value)
 
 
 def _command(call: Call, message: TypedObject, headers: Mapping[Any, Any], reply_headers: dict[str, Any]) -> None:
@@ -321,7 +331,8 @@ def user_and_password(encoded: Any, charset: Any) -> tuple[str, str]:
     """
     if charset is not None and (not isinstance(charset, str) or charset.lower() not in _CHARSETS):
         raise Fault(
-            "Client.Authentication", f"credentials are read in UTF-8, ISO-8859-1 and Windows-1252, not in {charset!r}"
+            "Client.Authentication",
+            f"credentials are read in UTF-8, ISO-8859-1 and Windows-1252, not in {_shown(charset)}",
         )
     wrong = Fault("Client.Authentication", "credentials have to be the base64 of user:password")
     if not isinstance(encoded, str):
