@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from flex_client import remoting
 from wsgi_client import call, packet, post
 
 from amfgate import Body, ClassRegistry, EncodeError, Fault, Gateway, Packet, TypedObject
@@ -159,6 +160,39 @@ def test_a_function_that_raises_is_logged_and_tells_nothing(caplog: pytest.LogCa
     assert code_and_text(SoldOut(3), {SoldOut: make}) == ("Server.Processing", UNEXPECTED)
     assert "faults: SoldOut could not be made a fault: ZeroDivisionError: secret" in caplog.text
     assert "fail failed: Server.Processing" in caplog.text
+
+
+class Forgetful(Fault):
+    """It does not call `Fault.__init__`: it has no code and no description."""
+
+    def __init__(self, product: int) -> None:
+        self.product = product
+
+
+class Unlucky(Exception):
+    @property
+    def extended_data(self) -> Any:
+        raise ZeroDivisionError("secret")
+
+
+@pytest.mark.parametrize("flex", [False, True])
+@pytest.mark.parametrize("error", [Forgetful(3), Unlucky("gone")], ids=["forgetful", "unlucky"])
+def test_an_exception_that_cannot_be_told_is_a_fault_of_its_own_call_alone(
+    error: Exception, flex: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "amfgate")
+    app = Gateway(None, {"fail": raising(error), "fine": lambda: "fine"}, faults={Unlucky: "A.Code"})
+    failing = Body("null", "/2", [remoting("fail", destination=None)]) if flex else Body("fail", "/2", [])
+    reply = post(app, Packet(3, [], [Body("fine", "/1", []), failing, Body("fine", "/3", [])]).to_bytes())
+    first, fault, last = reply.bodies
+    assert (first.value, last.value) == ("fine", "fine")
+    assert (fault.target, fault.value["faultCode"], fault.value["faultString"]) == (
+        "/2/onStatus",
+        "Server.Processing",
+        UNEXPECTED,
+    )
+    assert flex == isinstance(fault.value, TypedObject)
+    assert "AttributeError" in caplog.text or "ZeroDivisionError: secret" in caplog.text
 
 
 # Which entry counts

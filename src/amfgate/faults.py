@@ -61,8 +61,8 @@ def check_faults(faults: Faults | None) -> dict[type[Exception], Told]:
 def mapped(error: Exception, faults: Mapping[type[Exception], Told]) -> Fault | None:
     """The fault that `faults` has for `error`; None if it is not meant for the caller.
 
-    The error is the fault's `__cause__`.  A function that raises, or gives something else than it should, is logged,
-    and the error is not told.
+    The error is the fault's `__cause__`.  A function that raises, or gives something else than it should, and an
+    `extended_data` that raises are logged, and the error is not told.
     """
     for cls in type(error).__mro__:
         told = faults.get(cls)
@@ -71,18 +71,18 @@ def mapped(error: Exception, faults: Mapping[type[Exception], Told]) -> Fault | 
     else:
         return None
     fault: Any
-    if not callable(told):
-        fault = _fault(told, error, "")
-    else:
-        try:
+    try:
+        if not callable(told):
+            fault = _fault(told, error, "")
+        else:
             fault = told(error)
             if fault is None:
                 return None
             if not isinstance(fault, Fault):
                 fault = _fault(fault, error, f"the function for {cls.__qualname__} gave")
-        except Exception as failed:
-            log_error(f"faults: {cls.__qualname__} could not be made a fault: {message_of(failed)}", failed)
-            return None
+    except Exception as failed:  # of the program's own code: nothing here may fail the other calls of a packet
+        log_error(f"faults: {cls.__qualname__} could not be made a fault: {message_of(failed)}", failed)
+        return None
     if fault.__cause__ is None:
         fault.__cause__ = error
     return cast("Fault", fault)

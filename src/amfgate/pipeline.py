@@ -500,7 +500,11 @@ class Call:
             self.response = self.envelope.fault(self, fault)
         except Exception as error:
             log_error(f"{printable(self.target)}: its envelope cannot hold the fault", error)
-            self.response = PLAIN.fault(self, fault)
+            try:
+                self.response = PLAIN.fault(self, fault)
+            except Exception:  # a class of faults that does not call `Fault.__init__`: it has no code
+                self.fault = as_fault(error, self.gateway)
+                self.response = self.envelope.fault(self, self.fault)
 
     def __repr__(self) -> str:
         return f"<Call {self.target!r}, {len(self.args)} arguments, response {self.response!r}>"
