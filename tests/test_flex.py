@@ -328,8 +328,10 @@ def test_a_small_message_cut_anywhere_is_an_error(codec):
 
 
 def test_flag_bytes_without_end_are_an_error(codec):
-    with pytest.raises(DecodeError):
-        codec.loads(external("DSA", b"\xff" * 10_000))
+    assert dict(codec.loads(external("DSA", b"\x80" * 31, "00 00"))) == EMPTY
+    with pytest.raises(DecodeError, match="more than 32 flag bytes in one block of a small message") as caught:
+        codec.loads(external("DSA", b"\xc0" * 32, "00 00"))
+    assert caught.value.offset == 0
 
 
 def test_small_messages_within_each_other_are_bounded(codec):

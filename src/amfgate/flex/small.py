@@ -15,7 +15,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from ..classes import register_builtin
-from ..errors import EncodeError
+from ..errors import DecodeError, EncodeError
 from ..types import TypedObject
 
 # A block is a tuple of flag bytes, a flag byte the names of its bits from 01 upwards.  "...Bytes" is the id of that
@@ -43,6 +43,7 @@ _NUMBERS: Final = ("timestamp", "timeToLive", "operation")  # of which 0 is not 
 _IDS: Final = ("clientId", "messageId", "correlationId")
 _AS_BYTES: Final = dict.fromkeys(_IDS, False) | {f"{name}Bytes": True for name in _IDS}
 _LAST_ASSIGNABLE: Final = 0x20  # 40 is a field in the first flag byte of a message, and means nothing in any other
+_MOST_FLAGS: Final = 32  # flag bytes of one block, of which there are 2; they are no values, so no limit counts them
 
 # The same once more, as it is worked with: a member's name, and whether it is there as 16 bytes (True), as the id that
 # it is (False), or no id (None).
@@ -80,6 +81,8 @@ class SmallMessage(TypedObject):
         for block in _FIELDS[self.alias]:
             flags = [input.readUnsignedByte()]
             while flags[-1] & 0x80:
+                if len(flags) == _MOST_FLAGS:
+                    raise DecodeError(f"more than {_MOST_FLAGS} flag bytes in one block of a small message")
                 flags.append(input.readUnsignedByte())
             for place, byte in enumerate(flags):
                 fields = block[place] if place < len(block) else ()
