@@ -14,6 +14,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from . import flex, inspector, sol
     from ._wire import Limits
+    from .access import requires
     from .classes import ClassRegistry, alias_of, remote_class
     from .client import Client
     from .codec import IMPLEMENTATION, WHY, Decoder, Encoder, dumps, loads
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from .inspector.canonical import canonical
     from .packet import Body, Header, Packet
     from .pipeline import Call, Exchange, Pipeline, Response
-    from .services import ServiceRegistry, requires, service
+    from .services import ServiceRegistry, service
     from .sessions import MemoryStore, RedisStore
     from .types import Dictionary, EcmaArray, Rows, TypedObject, Vector, Xml, invalid_date, undefined
 
@@ -35,7 +36,8 @@ _HOMES = {
     "types": ("Dictionary", "EcmaArray", "Rows", "TypedObject", "Vector", "Xml", "invalid_date", "undefined"),
     "packet": ("Body", "Header", "Packet"),
     "pipeline": ("Call", "Exchange", "Pipeline", "Response"),
-    "services": ("ServiceRegistry", "requires", "service"),
+    "access": ("requires",),
+    "services": ("ServiceRegistry", "service"),
     "filters": ("Sessions",),
     "sessions": ("MemoryStore", "RedisStore"),
     "client": ("Client",),

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from .....access import REQUIRES
 from .....actions import adapt, authorize, bind, find, invoke
 from .....errors import Fault
 from .....filters.flex import FlexEnvelope, user_and_password
@@ -13,7 +14,7 @@ from .....flex.messages import REMOTE_CREDENTIALS, REMOTE_CREDENTIALS_CHARSET
 from .....gateway import Gateway
 from .....log import printable
 from .....pipeline import Call
-from .....services import REQUIRES, Method, ServiceRegistry, expose
+from .....services import Method, ServiceRegistry, expose
 from ...values import translate
 from . import AUTHENTICATOR, EXPOSE_REQUEST, PREPROCESSOR, ServiceRequest, ServiceWrapper
 
