@@ -719,7 +719,13 @@ class Encoder:
         """A scalar in AMF0, anything else in AMF3 behind one `11`."""
         kind, payload = self._classes.kinds.get(type(value)) or kind_of(type(value), self._classes)
         if INTEGER <= kind <= UNKNOWN:
-            value = plain(value, kind, payload, self._classes, self._default, self._decimals)
+            try:
+                value = plain(value, kind, payload, self._classes, self._default, self._decimals)
+            except MemoryError:
+                raise
+            except Exception as error:
+                found = explained(error, "")
+                raise found from found.__cause__
             kind, payload = self._classes.kinds.get(type(value)) or kind_of(type(value), self._classes)
         if kind < BYTES:
             self._write0(value, depth)

@@ -55,6 +55,17 @@ def test_default_is_called_once(codec):
     assert (body(codec, object(), avmplus=True, default=default), len(calls)) == (H("11 09 03 01 04 01"), 1)
 
 
+@pytest.mark.parametrize(("arguments", "value", "path"), [(False, object(), "$"), (True, [1, object()], "$[1]")])
+def test_an_exception_of_default_is_the_cause_of_an_encode_error(codec, arguments, value, path):
+    def default(value):
+        raise KeyError("boom")
+
+    with pytest.raises(EncodeError) as caught:
+        body(codec, value, avmplus=True, arguments=arguments, default=default)
+    assert str(caught.value) == f"KeyError while reading a value: 'boom' at {path}"
+    assert type(caught.value.__cause__) is KeyError
+
+
 def test_a_peer_that_reads_amf0_gets_amf0(codec):
     assert body(codec, {"a": [None]}, avmplus=False) == H("03 0001 61 0A 00000001 05 000009")
 
