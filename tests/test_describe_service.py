@@ -134,6 +134,7 @@ def test_without_regard_to_case_the_registered_name_is_told() -> None:
 
 def test_another_name_of_a_target_means_the_service_that_it_stands_for() -> None:
     assert names(gateway(targets={"Old.getPage": "catalog.page"}), "Old.getPage") == ["catalog", "page"]
+    assert names(gateway(targets={"catalog.getPage": "catalog.page"}), "catalog") == ["catalog", "page"]
 
 
 def test_the_method_is_not_called_and_the_other_calls_are() -> None:

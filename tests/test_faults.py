@@ -249,6 +249,17 @@ def test_a_result_that_fails_while_it_is_written_is_mapped_too() -> None:
     assert (value["code"], value["description"]) == ("Shop.SoldOut", "number 4 is gone")
 
 
+def test_an_entry_for_encodeerror_means_what_cannot_be_written_whatever_the_reason() -> None:
+    def rows() -> Iterator[int]:
+        yield 1
+        raise ZeroDivisionError("secret")
+
+    app = Gateway(None, {"rows": rows, "thing": lambda: object()}, faults={EncodeError: ("Shop.Unwritten", "call us")})
+    for target in ("rows", "thing"):
+        value = call(app, target).value
+        assert (value["code"], value["description"]) == ("Shop.Unwritten", "call us")
+
+
 def test_a_fault_that_a_result_raises_while_it_is_written_is_told() -> None:
     def rows() -> Iterator[int]:
         yield 1

@@ -119,6 +119,11 @@ def test_a_registered_destination_is_not_left_for_the_source() -> None:
     assert reply["faultString"] == "there is no method 'math.nothing' here"
 
 
+def test_nor_is_another_name_of_a_method() -> None:
+    app = gateway(targets={"Old.getPage": "catalog.page"})
+    assert answer(app, remoting("getPage", 1, destination="Old", source="math"))["body"] == {"number": 1, "size": 20}
+
+
 def test_members_may_be_missing_and_others_there() -> None:
     bare = TypedObject(MESSAGES + "RemotingMessage", {"destination": "catalog", "operation": "who", "extra": 1})
     reply = answer(gateway(), bare)

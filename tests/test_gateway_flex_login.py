@@ -68,7 +68,7 @@ def test_the_lines_of_76_characters_of_flex_s_base64_are_one_text() -> None:
     assert seen == ["x" * 100] * 2
 
 
-@pytest.mark.parametrize("body", [None, 5, "", "%%%", encoded("no colon"), [], {}, b"YTpi", "YTpié"])
+@pytest.mark.parametrize("body", [None, 5, "", "%%%", encoded("no colon"), [], {}, b"YTpi", "YTpié", "YT%pi"])
 def test_a_login_of_another_shape_is_a_fault(body: Any) -> None:
     reply = answer(gateway(authenticate=check), command(8, body=body))
     assert reply["faultCode"] == "Client.Authentication"
