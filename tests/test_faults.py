@@ -424,6 +424,19 @@ def test_a_fault_raised_again_and_again_is_left_as_it_was(classes: ClassRegistry
     assert (fault.root_cause, fault.__cause__) == (None, None)
 
 
+def test_one_fault_for_all_calls_has_the_cause_of_each(classes: ClassRegistry) -> None:
+    fault = Fault("Shop.SoldOut", "gone")
+    app = Gateway(
+        None,
+        {"a": raising(SoldOut(1)), "b": raising(SoldOut(2))},
+        faults={SoldOut: lambda error: fault},
+        classes=classes,
+    )
+    for target, product in (("a", 1), ("b", 2)):
+        assert call(app, target).value["rootcause"] == TypedObject("com.shop.SoldOut", {"product": product})
+    assert fault.__cause__ is None
+
+
 # What is refused when the gateway is made
 
 

@@ -452,6 +452,13 @@ def test_lists_in_a_fault_are_collections_with_deep_alone(option: Any, kinds: An
         assert (type(data), type(data[0])) == kinds
 
 
+@pytest.mark.parametrize(("option", "kind"), [(True, list), ("deep", ArrayCollection)])
+def test_so_they_are_in_a_fault_that_comes_while_the_result_is_written(option: Any, kind: Any) -> None:
+    app = gateway(lambda: (refuse() for _ in range(1)), flex_collections=option)
+    for data in (remoting(app).value["extendedData"], call(app, "f", version=3).value["extendedData"]):
+        assert (type(data), type(data[0])) == (kind, kind)
+
+
 def test_the_fault_of_a_plain_call_in_amf0_holds_a_list() -> None:
     data = call(gateway(refuse, flex_collections="deep"), "f").value["extendedData"]
     assert type(data) is list

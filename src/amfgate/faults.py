@@ -78,7 +78,9 @@ def mapped(error: Exception, faults: Mapping[type[Exception], Told]) -> Fault | 
             fault = told(error)
             if fault is None:
                 return None
-            if not isinstance(fault, Fault):
+            if isinstance(fault, Fault):
+                fault = _copy(fault)
+            else:
                 fault = _fault(fault, error, f"the function for {cls.__qualname__} gave")
     except Exception as failed:  # of the program's own code: nothing here may fail the other calls of a packet
         log_error(f"faults: {cls.__qualname__} could not be made a fault: {message_of(failed)}", failed)
@@ -101,6 +103,14 @@ def _fault(told: Any, error: Exception, whose: str) -> Fault:
     if description is None:
         description = _text_of(error)
     return Fault(code, description, extended_data=getattr(error, "extended_data", None))
+
+
+def _copy(fault: Fault) -> Fault:
+    """The same fault once more: a function may give one for all calls, and each call has a cause of its own."""
+    copy = type(fault).__new__(type(fault), *fault.args)
+    copy.__dict__.update(fault.__dict__)
+    copy.__cause__ = fault.__cause__
+    return copy
 
 
 def _text_of(error: Exception) -> str:
