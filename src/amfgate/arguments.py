@@ -3,7 +3,7 @@
 Everything about a signature is worked out once, when the service is registered: how many arguments it takes,
 which of them have annotations and how each is converted, which parameters are filled from the call itself.  What is
 left for a request is a comparison of two numbers and, for a parameter annotated with a scalar, of two classes.
-Instances that the client sent are fitted to what their classes declare (`fitting.py`).
+Instances that the client sent are fitted to what their classes declare (`fitting`).
 
 Conversion is `msgspec.convert`, strict: a number is no text, 1 is no boolean, an unknown enum value is an error, and
 dataclasses, attrs classes, Structs, TypedDicts and generic containers are built from plain objects and arrays.
@@ -19,13 +19,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from .classes import ClassRegistry, default_registry
-from .conversion import converter
 from .errors import Fault
-from .fits import Leaf, fit_of
-from .fitting import Fitting
+from .fitting import Fitting, Leaf, Misfit, converter, fit_of
 from .log import printable
 from .members import type_name
-from .misfit import Misfit
 
 __all__ = ["Binder", "Parameter", "converter", "signature_of"]
 
@@ -110,9 +107,9 @@ class Binder:
             for place, parameter in enumerate(self.parameters)
             if parameter.fit is not None
         )
-        self._looks = any(
-            parameter.fit is not None and not parameter.fit.alone
-            for parameter in (*self.parameters, *([] if self._rest is None else [self._rest]))
+        # As many arguments as a caller likes are converted to the annotation of *rest, and all may be one list.
+        self._looks = any(parameter.fit is not None and not parameter.fit.alone for parameter in self.parameters) or (
+            self._rest is not None and self._rest.fit is not None
         )
         self._injected = tuple(injected)
         self._keywords = tuple(keywords)

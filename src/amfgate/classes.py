@@ -37,7 +37,7 @@ class ClassRegistry:
         self._lock = threading.Lock()
         # type -> (kind, payload), kept for the encoders by kinds.py; emptied when a class is registered
         self.kinds: dict[type, tuple[int, Any]] = {}
-        self.shapes: dict[type, Any] = {}  # the same for fitting.py
+        self.shapes: dict[type, Any] = {}  # the same for fitting/shapes.py; a new one takes its place
 
     def register(
         self,
@@ -102,14 +102,14 @@ class ClassRegistry:
                 raise ValueError(f"{cls.__qualname__} is registered as {known.alias!r} already")
             self._by_alias[alias] = self._by_class[cls] = plan
             self.kinds.clear()
-            self.shapes.clear()
+            self.shapes = {}  # not cleared: another thread may be working one out, by what it knew
 
     def unregister(self, cls: type[Any]) -> None:
         """Forget a class; KeyError if it is not registered."""
         with self._lock:
             del self._by_alias[self._by_class.pop(cls).alias]
             self.kinds.clear()
-            self.shapes.clear()
+            self.shapes = {}
 
     def _inherited(
         self, cls: type[Any], rename: Rename, exclude: Iterable[str], readonly: Iterable[str]

@@ -6,6 +6,7 @@ languages.
 
 from __future__ import annotations
 
+import collections.abc
 import inspect
 import sys
 import types
@@ -66,24 +67,68 @@ def _class_attributes(plan: Plan) -> dict[str, Constant]:
 
 
 def annotations_of(cls: type[Any]) -> dict[str, Any]:
-    """The annotations of a class and its bases, resolved; one whose names cannot be found is left out."""
-    return {name: _with_self(annotation, cls) for name, annotation in _hints_of(cls).items()}
+    """The annotations of a class and its bases, resolved; one whose names cannot be found is left out.
+
+    `Self` is the class.  What a base calls `T` is what the class has made of it: `class Orders(Page[Order])`.
+    """
+    found = {}
+    meanings = _meanings(cls)
+    for name, annotation in _hints_of(cls).items():
+        owner = next((base for base in cls.__mro__ if name in annotations_in(base)), cls)
+        found[name] = bound(annotation, {typing.Self: cls, **meanings.get(owner, {})})
+    if any(getattr(base, "__pydantic_generic_metadata__", _NO_GENERIC)["origin"] for base in cls.__mro__):
+        # Page[Order] is a class of its own to pydantic, which has worked out what T is there.
+        found.update((name, field.annotation) for name, field in cls.__pydantic_fields__.items())
+    return found
 
 
-def _with_self(annotation: Any, cls: type[Any]) -> Any:
-    """An annotation with the class in the place of `Self`."""
-    if annotation is typing.Self:
-        return cls
-    arguments = typing.get_args(annotation)
-    found = tuple(_with_self(one, cls) for one in arguments)
+_NO_GENERIC = {"origin": None}
+
+
+def _meanings(cls: type[Any]) -> dict[Any, dict[Any, Any]]:
+    """For each generic base of a class, what its type variables are."""
+    found: dict[Any, dict[Any, Any]] = {}
+    ahead: list[tuple[Any, dict[Any, Any]]] = [(cls, {})]
+    while ahead:
+        one, known = ahead.pop()
+        bases = {typing.get_origin(base) or base: base for base in one.__dict__.get("__orig_bases__", ())}
+        for base in one.__bases__:
+            given = {name: bound(each, known) for name, each in parameters_of(bases.get(base)).items()}
+            found.setdefault(base, given)
+            ahead.append((base, given))
+    return found
+
+
+def parameters_of(annotation: Any) -> dict[Any, Any]:
+    """What the type variables of a class are in an annotation: {T: Order} for `Page[Order]`; {} for most."""
+    names = getattr(typing.get_origin(annotation), "__parameters__", ()) or getattr(
+        typing.get_origin(annotation), "__type_params__", ()
+    )
+    given = typing.get_args(annotation)
+    return dict(zip(names, given, strict=True)) if len(names) == len(given) else {}
+
+
+def bound(annotation: Any, meanings: Mapping[Any, Any]) -> Any:
+    """An annotation with what is meant in the place of type variables and `Self`."""
+    if not meanings:
+        return annotation
+    if annotation is typing.Self or isinstance(annotation, typing.TypeVar):
+        return meanings.get(annotation, annotation)
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Annotated:
+        inner = bound(arguments[0], meanings)
+        return annotation if inner is arguments[0] else typing.Annotated[(inner, *annotation.__metadata__)]
+    if origin is collections.abc.Callable or origin is typing.Literal:
+        return annotation
+    found = tuple(bound(one, meanings) for one in arguments)
     if all(new is old for new, old in zip(found, arguments, strict=True)):
         return annotation
-    if typing.get_origin(annotation) is types.UnionType:
+    if origin is types.UnionType or origin is typing.Union:
         return typing.Union[found]  # noqa: UP007 (of as many as there are)
     try:
         return annotation.copy_with(found)
     except AttributeError:
-        return typing.get_origin(annotation)[found]
+        return origin[found]
 
 
 def _hints_of(cls: type[Any]) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
-from .types import undefined
+from ..types import undefined
 
 Place = Any
 """Where a value stands: None for the argument itself, else (place of what holds it, name or index)."""
@@ -25,8 +26,8 @@ class Misfit(Exception):
         path = path_of(self.place)
         if self.beyond.startswith("$"):
             path += self.beyond[1:]
-        elif self.beyond:
-            path = f"{self.beyond} of {path}"
+        elif self.beyond:  # "key in $.prices"
+            path = self.beyond.replace("$", path, 1)
         return "" if path == "$" else path
 
 
@@ -51,7 +52,18 @@ def kind_name(value: Any) -> str:
 
 
 def split_message(message: str) -> tuple[str, str]:
-    """What msgspec says, as place and reason: ("$.lines[2].quantity", "expected int, got str")."""
-    message, at, place = message.rpartition(" - at ") if " - at " in message else (message, "", "")
+    """What msgspec says, as place and reason: ("$.lines[2].quantity", "expected int, got str").
+
+    What `plain.py` raises inside of it has a place of its own, which stands in front of msgspec's.
+    """
+    place = ""
+    for _ in range(2):
+        before, at, last = message.rpartition(" - at ")
+        if not at or _PLACE.fullmatch(last) is None:
+            break
+        message, place = before, f"{place}{last.removeprefix('`$') if place else last}"
     message = message.replace("`", "")
-    return (place.replace("`", "") if at else ""), message[:1].lower() + message[1:]
+    return place.replace("`", ""), message[:1].lower() + message[1:]
+
+
+_PLACE: Final = re.compile(r"(`key` in )?`[^`]*`")
