@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from .classes import ClassRegistry, default_registry
 from .errors import Fault
-from .fitting import Fitting, Leaf, Misfit, converter, fit_of
+from .fitting import Fitting, Misfit, converter, exact_class, fit_of
 from .log import printable
 from .members import type_name
 
@@ -46,7 +46,7 @@ class Parameter:
         except (TypeError, ValueError, NameError, AttributeError) as error:
             raise TypeError(f"{where}: the annotation of {name!r} cannot be converted to: {error}") from error
         # A value of just this class needs no look at all: the most frequent case costs one comparison.
-        self.exact = self.annotation if isinstance(self.annotation, type) and isinstance(self.fit, Leaf) else None
+        self.exact = exact_class(self.fit)
 
     @property
     def type_name(self) -> str:
@@ -122,7 +122,7 @@ class Binder:
         given = len(args)
         if given < self._least or given > self._most:
             raise self._wrong_number(given)
-        fitting = Fitting(_classes_of(call)) if self._looks else None
+        fitting: Fitting | None = None
         if self._checked:
             copied = False
             for place, exact, parameter in self._checked:
@@ -134,11 +134,11 @@ class Binder:
                         # The array itself may be among the values of its items.
                         args = call.args = list(args)
                         copied = True
+                        fitting = Fitting(_classes_of(call)) if self._looks else None
                     args[place] = self._fitted(parameter, value, fitting)
         rest = self._rest
         if rest is not None and rest.fit is not None and given > len(self.parameters):
-            known = len(self.parameters)
-            args = call.args = [*args[:known], *(self._fitted(rest, value, fitting) for value in args[known:])]
+            args = call.args = self._fitted_rest(rest, args, fitting or Fitting(_classes_of(call)))
         if self._injected:
             args = list(args)
             for place, fill in self._injected:
@@ -151,6 +151,10 @@ class Binder:
 
     def _injected_before(self, place: int) -> int:
         return sum(injected < place for injected, _ in self._injected)
+
+    def _fitted_rest(self, rest: Parameter, args: list[Any], fitting: Fitting) -> list[Any]:
+        known = len(self.parameters)
+        return [*args[:known], *(self._fitted(rest, value, fitting) for value in args[known:])]
 
     def _fitted(self, parameter: Parameter, value: Any, fitting: Fitting | None) -> Any:
         assert parameter.fit is not None

@@ -32,10 +32,9 @@ do not come, are not looked at; nor are defaults, nor what the names of an annot
 
 from __future__ import annotations
 
-from .annotations import fit_of
+from .annotations import exact_class, fit_of
 from .graph import Fitting
-from .leaves import Fit, Leaf
 from .misfit import Misfit
 from .plain import converter
 
-__all__ = ["Fit", "Fitting", "Leaf", "Misfit", "converter", "fit_of"]
+__all__ = ["Fitting", "Misfit", "converter", "exact_class", "fit_of"]

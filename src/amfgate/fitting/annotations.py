@@ -16,7 +16,7 @@ from ..fields import fields_of
 from ..members import annotations_of, bound, parameters_of
 from ..types import Dictionary, EcmaArray, Rows, TypedObject, Vector, Xml
 from .containers import Again, Arrays, Constrained, Fixed, Mappings, TypedDicts
-from .leaves import Dates, Durations, Fit, Leaf, Whole
+from .leaves import Dates, Durations, Fit, Leaf, Real, Whole
 from .objects import Objects, Tuples, Union
 from .plain import ARRAYS, OBJECTS, SEQUENCES, SETS, Convert, converter
 
@@ -35,6 +35,20 @@ def fit_of(annotation: Any) -> Fit | None:
             raise
         return fit
     return None if convert is None else annotation_fit(annotation, convert)
+
+
+def exact_class(fit: Fit | None) -> type | None:
+    """The class whose own instances need no look at all: `int` for int and for `int | None`; None if there is none."""
+    if isinstance(fit, Union) and len(fit.arms) == 1:
+        fit = fit.arms[0]
+    if not isinstance(fit, Leaf):
+        return None
+    annotation = fit.annotation
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        others = [one for one in typing.get_args(annotation) if one is not type(None)]
+        annotation = others[0] if len(others) == 1 else None
+    plain = isinstance(annotation, type) and typing.get_origin(annotation) is None
+    return annotation if plain and not typing.is_typeddict(annotation) else None
 
 
 def _does_without_msgspec(fit: Fit) -> bool:
@@ -95,6 +109,8 @@ def annotation_fit(annotation: Any, convert: Convert | None = None, within: tupl
         return Leaf(annotation, convert)
     if cls is int:
         return Whole(annotation, convert)
+    if cls is float:
+        return Real(annotation, convert)
     if cls is dt.date:
         return Dates(annotation, convert)
     if cls is dt.timedelta:
@@ -164,7 +180,7 @@ def _is_plain(fit: Fit | None) -> bool:
     """Is this, in a container, for msgspec alone?"""
     if isinstance(fit, Union):
         return all(_is_plain(arm) for arm in fit.arms)
-    return fit is None or type(fit) in (Leaf, Whole)
+    return fit is None or type(fit) in (Leaf, Real, Whole)
 
 
 def _array(

@@ -85,6 +85,18 @@ class Whole(Leaf):
         return self.converted(value, place)
 
 
+class Real(Leaf):
+    """`float`: a number without a fraction, which arrives as an int, is one too."""
+
+    def __call__(self, value: Any, place: Place, fitting: Any) -> Any:
+        if value.__class__ is int and self.annotation is float:
+            return float(value)
+        return self.converted(value, place)
+
+    def takes(self, value: Any) -> bool:
+        return value.__class__ in (int, float)
+
+
 class Dates(Leaf):
     """`date`: a moment, which is all that the wire has, is a date if it is midnight in UTC, as dates are sent."""
 

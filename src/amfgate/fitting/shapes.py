@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import typing
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -14,7 +13,7 @@ from ..fields import is_pydantic_model
 from ..members import Member, bound, members_of, parameters_of
 from ..plans import MEMBERS, Plan
 from ..types import EcmaArray, TypedObject, undefined
-from .annotations import annotation_fit
+from .annotations import annotation_fit, exact_class
 from .copies import Tally
 from .leaves import Fit
 from .misfit import Misfit, Place
@@ -62,13 +61,12 @@ class Shape:
         for member in every:
             if member.readonly:
                 continue
-            attribute, annotation = member.attribute, member.annotation
-            fit = annotation_fit(annotation)
+            attribute, fit = member.attribute, annotation_fit(member.annotation)
             if attribute in converters:
-                fit, annotation = Converted(converters[attribute], self.plan.cls, attribute, fit), None
+                fit = Converted(converters[attribute], self.plan.cls, attribute, fit)
             elif fit is None or pydantic and not _holds_objects(fit):  # the rest is pydantic's affair
                 continue
-            exact = annotation if annotation in (int, str, float, bool, bytes, dt.datetime) else None
+            exact = exact_class(fit)
             yield attribute, member.name, exact, _NOTHING if member.required else member.default, fit
 
     @cached_property
