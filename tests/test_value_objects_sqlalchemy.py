@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import datetime as dt
 import enum
+import itertools
+import logging
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import wsgi_client
 from both_twins import Codec
-from sqlalchemy import DateTime, ForeignKey, create_engine, event, select
+from sqlalchemy import Computed, DateTime, ForeignKey, create_engine, event, select
 from sqlalchemy.orm import (
     DeclarativeBase,
     Mapped,
     MappedAsDataclass,
     Session,
+    WriteOnlyMapped,
     attribute_keyed_dict,
     backref,
+    column_property,
     defer,
     mapped_column,
     relationship,
@@ -26,6 +30,7 @@ from sqlalchemy.orm import (
 
 import amfgate
 from amfgate import ClassRegistry, EncodeError, TypedObject, undefined
+from amfgate.actionscript import generate
 from amfgate.members import members_of
 
 H = bytes.fromhex
@@ -122,6 +127,24 @@ class Point(MappedAsDataclass, Base):
     __tablename__ = "points"
     id: Mapped[int] = mapped_column(init=False, primary_key=True)
     x: Mapped[int] = mapped_column(default=3)
+
+
+class Square(Base):
+    __tablename__ = "squares"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    side: Mapped[int] = mapped_column()
+    area: Mapped[int] = mapped_column(Computed("side * side"))
+    double: Mapped[int] = column_property(side + side)
+    inner: WriteOnlyMapped[Inner] = relationship()
+
+
+class Inner(Base):
+    __tablename__ = "inner"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    side: Mapped[int]
+    square_id: Mapped[int | None] = mapped_column(ForeignKey("squares.id"))
+    inside_id: Mapped[int | None] = mapped_column(ForeignKey("inner.id"))
+    inside: Mapped[Inner | None] = relationship(remote_side=[id])
 
 
 @pytest.fixture
@@ -449,6 +472,48 @@ def test_a_child_class_has_the_columns_of_its_base(codec: Codec) -> None:
     assert classes.describe()[0]["base"] == "Media"
 
 
+@pytest.mark.parametrize("form", [{}, {"form": "media"}])
+def test_the_class_that_came_says_what_tells_it_apart(codec: Codec, session: Session, form: dict[str, str]) -> None:
+    classes = ClassRegistry()
+    classes.register(Media, "Media")
+    classes.register(Film, "Film")
+    got = codec.loads(codec.dumps(TypedObject("Film", {"minutes": 90, **form})), classes=classes)
+    session.add(got)
+    session.commit()
+    assert session.scalars(select(Media)).one().form == "film"
+
+
+def test_what_the_database_computes_is_sent_and_not_taken(codec: Codec, session: Session) -> None:
+    classes = ClassRegistry()
+    classes.register(Square, "S")
+    square = Square(side=2)
+    session.add(square)
+    session.commit()
+    data = codec.dumps(square, classes=classes)
+    assert codec.loads(data, classes=ClassRegistry()) == {"id": 1, "side": 2, "area": 4, "double": 4}
+    assert vars(codec.loads(data, classes=classes)).keys() - {"_sa_instance_state"} == {"id", "side"}
+
+
+def test_a_relationship_that_can_only_be_written_is_no_member(codec: Codec, session: Session) -> None:
+    classes = ClassRegistry()
+    classes.register(Square, "S")
+    assert [one["name"] for one in classes.describe()[0]["members"]] == ["double", "id", "side", "area"]
+
+
+def test_a_chain_of_plain_objects_that_is_too_long_is_a_fault(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL, "amfgate")
+    nodes: list[Any] = [{"side": 1} for _ in range(5000)]
+    for node, following in itertools.pairwise(nodes):
+        following["inside"] = node
+
+    def method(others: Any, inner: Inner) -> None: ...
+
+    classes = ClassRegistry()
+    classes.register(Inner, "I")
+    reply = wsgi_client.call(amfgate.Gateway(None, {"f": method}, classes=classes), "f", nodes, nodes[-1], version=3)
+    assert reply.value["description"] == "f: argument 'inner': it nests too deep, or contains itself"
+
+
 def test_collections_are_of_the_kind_that_the_relationship_has(codec: Codec) -> None:
     classes = ClassRegistry()
     classes.register(Shelf, "Shelf")
@@ -460,6 +525,25 @@ def test_collections_are_of_the_kind_that_the_relationship_has(codec: Codec) -> 
     (box,) = got.boxes
     assert (type(got.boxes).__mro__[1], box.label, box.shelf is got) == (set, "a", True)
     assert codec.loads(codec.dumps(got, classes=classes), classes=ClassRegistry())["boxes"][0]["label"] == "a"
+
+
+def test_the_generator_writes_mapped_classes_with_keys_that_are_counted() -> None:
+    classes = ClassRegistry()
+    classes.register(Author, "com.shop.Author", rename="camel", exclude=["password"])
+    classes.register(Book, "com.shop.Book", rename="camel")
+    files = generate(classes).files
+    assert """public class Author
+{
+    /** int | None */
+    public var id:Object;
+
+    public var fullName:String;
+
+    /** list[Book] | None */
+    [ArrayElementType("com.shop.Book")]
+    public var books:Array;
+}""" in files["com/shop/Author.as"]
+    assert "    public var author:Author;\n" in files["com/shop/Book.as"]
 
 
 def test_a_mapped_dataclass_is_a_mapped_class(codec: Codec, session: Session) -> None:

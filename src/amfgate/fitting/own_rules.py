@@ -138,7 +138,9 @@ def _aliases(name: str, field: Any) -> tuple[str, ...]:
 
 def pydantic_misfit(error: ValueError, place: Place, wires: dict[str, str]) -> Misfit:
     """The first thing that pydantic found, in our words."""
-    found: Any = next(iter(getattr(error, "errors", list)()), None)
+    errors = getattr(error, "errors", None)
+    # There may be one for each item of a long list; an address in each would make them twice as large.
+    found: Any = None if errors is None else next(iter(errors(include_url=False)), None)
     if found is None:
         return Misfit(place, said(error))
     for number, part in enumerate(found["loc"]):

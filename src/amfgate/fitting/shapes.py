@@ -132,6 +132,8 @@ class Shape:
         assert plan.make is not None
         try:
             instance = plan.make()
+        except RecursionError:
+            raise
         except Exception as error:
             raise Misfit(place, said(error)) from error
         fitting.copies[key] = members, instance

@@ -15,10 +15,12 @@ is excluded or read-only, the object that it stands for is not taken either.
 **SQLAlchemy.**  Members are the mapped columns and then the relationships.  They are read as Python reads them, so what
 is not loaded is loaded, by a query for each instance: load what is to be sent by `selectinload` and the like, and
 exclude what is not.  Of an instance without a session that is an EncodeError with the path.  Deferred columns that are
-not loaded are `undefined`.  What comes in is a new instance outside of any session, set through its attributes, so
-that both sides of a relationship agree: `session.merge(order)`, or `session.add(order)` for what is new.  A member that
-does not come is not set, and the column's default applies.  A null for a relationship to many is not set either, nor
-one to a single object beside a foreign key that is not null: it was not loaded when it was sent.
+not loaded are `undefined`.  What the database computes (`column_property`, `Computed`) is read-only, and so is the
+column that tells subclasses apart, which is set by the class that came.  Relationships with lazy="write_only" are no
+members.  What comes in is a new instance outside of any session, set through its attributes, so that both sides of a
+relationship agree: `session.merge(order)`, or `session.add(order)` for what is new.  A member that does not come is
+not set, and the column's default applies.  A null for a relationship to many is not set either, nor one to a single
+object beside a foreign key that is not null: it was not loaded when it was sent.
 
 **Django.**  Members are the concrete fields by `attname` (`author_id`), and beside a foreign key the object itself
 (`author`), which travels if it is loaded (`select_related`); of what comes in, the key says what is meant.  Relations

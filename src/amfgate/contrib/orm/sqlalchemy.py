@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import DateTime
+from sqlalchemy import Column, DateTime
 from sqlalchemy.exc import NoReferenceError
 from sqlalchemy.orm import Mapper, RelationshipProperty
 from sqlalchemy.orm.attributes import manager_of_class
@@ -39,10 +39,15 @@ def _held(instance: Any, attribute: str) -> Any:
 
 def _work_out(plan: Plan) -> None:
     mapper: Mapper[Any] = plan.cls.__mapper__
-    every = [one.key for one in (*mapper.column_attrs, *mapper.relationships) if not one.key.startswith("_")]
-    relations = {one.key: one for one in mapper.relationships}
+    relations = {one.key: one for one in mapper.relationships if one.lazy != "write_only"}
+    columns = {one.key: one.columns[0] for one in mapper.column_attrs}
+    every = [name for name in (*columns, *relations) if not name.startswith("_")]
     plan.check_options(every)
     attributes = [name for name in every if name not in plan.exclude]
+    plan.readonly |= {name for name, column in columns.items() if _is_computed(column)}
+    kind = None if mapper.polymorphic_identity is None else _key_of(mapper, mapper.polymorphic_on)
+    if kind is not None:
+        plan.readonly |= {kind}
     closed = plan.exclude | plan.readonly
     plan.readonly |= {
         name
@@ -54,7 +59,7 @@ def _work_out(plan: Plan) -> None:
     plan.lay_out(attributes)
     plan.members = lambda: _members(plan, mapper, relations)
     fetch = attrgetter(*attributes) if len(attributes) > 1 else lambda instance: (getattr(instance, attributes[0]),)
-    deferrable = frozenset(one.key for one in mapper.column_attrs)
+    deferrable = frozenset(columns)
 
     def get(instance: Any) -> Any:
         state = instance._sa_instance_state
@@ -73,11 +78,9 @@ def _work_out(plan: Plan) -> None:
             if name not in known and name not in plan.exclude and not name.startswith("_")
         }
     incoming = {wire: name for name, wire, closed in plan.declared if not closed}
-    counted = {_counted(mapper), *(one.key for one in mapper.column_attrs if _refers_to_counted(one.columns[0]))}
+    counted = {_counted(mapper), *(name for name, column in columns.items() if _refers_to_counted(column))}
     naive = frozenset(
-        one.key
-        for one in mapper.column_attrs
-        if isinstance(one.columns[0].type, DateTime) and not one.columns[0].type.timezone
+        name for name, column in columns.items() if isinstance(column.type, DateTime) and not column.type.timezone
     )
     collections_ = {
         name: duck_type_collection(one.collection_class or list) for name, one in relations.items() if one.uselist
@@ -89,6 +92,8 @@ def _work_out(plan: Plan) -> None:
     }
 
     def fill(instance: Any, members: dict[str, Any]) -> int:
+        if kind is not None:  # as __init__ does, which is not called
+            setattr(instance, kind, mapper.polymorphic_identity)
         came = {incoming[wire]: value for wire, value in members.items() if wire in incoming}
         for name, value in came.items():
             if value is undefined:
@@ -112,6 +117,11 @@ def _work_out(plan: Plan) -> None:
         return 0
 
     plan.fill = fill
+
+
+def _is_computed(column: Any) -> bool:
+    """Does the database work out the value: of an expression, or of a column that it generates?"""
+    return not isinstance(column, Column) or column.computed is not None
 
 
 def _counted(mapper: Mapper[Any]) -> str | None:
