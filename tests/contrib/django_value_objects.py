@@ -104,6 +104,15 @@ class Key(models.Model):
 CLASSES.register(Key, "Key")
 
 
+class Stamp(models.Model):
+    side = models.IntegerField()
+    area = models.GeneratedField(expression=models.F("side") * 2, output_field=models.IntegerField(), db_persist=True)
+    at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        app_label = "library"
+
+
 @pytest.fixture(autouse=True, scope="module")
 def tables() -> Iterator[None]:
     with connection.schema_editor() as editor:
@@ -423,6 +432,51 @@ def test_a_child_has_the_fields_and_the_rules_of_its_base(codec: Codec) -> None:
     got.save()
     novel.refresh_from_db()
     assert (novel.pages, novel.sold) == (200, 0)
+
+
+@pytest.mark.parametrize("key", ["id", "book_ptr_id"])
+@pytest.mark.parametrize("hidden", [[], ["book_ptr_id"], ["id"]])
+def test_the_key_of_a_child_with_a_table_of_its_own_has_two_names(codec: Codec, key: str, hidden: list[str]) -> None:
+    classes = ClassRegistry()
+    classes.register(Novel, "Novel", exclude=hidden)
+    novel = Novel.objects.create(title="Emma", stock=9, pages=3)
+    sent = codec.dumps(TypedObject("Novel", {key: novel.pk, "pages": 7}))
+    if key in hidden:
+        assert codec.loads(sent, classes=classes).pk is None
+        return
+    codec.loads(sent, classes=classes).save()
+    assert Novel.objects.values_list("title", "stock", "pages").get(pk=novel.pk) == ("Emma", 9, 7)
+
+
+@pytest.mark.parametrize("closed", ["id", "book_ptr_id"])
+def test_a_key_that_is_closed_is_closed_under_its_other_name(codec: Codec, closed: str) -> None:
+    classes = ClassRegistry()
+    classes.register(Novel, "Novel", readonly=[closed])
+    got = codec.loads(codec.dumps(TypedObject("Novel", {"id": 1, "book_ptr_id": 1})), classes=classes)
+    assert (got.id, got.pk) == (None, None)
+
+
+def test_a_file_that_is_none_travels_as_none(codec: Codec) -> None:
+    assert codec.loads(codec.dumps(Book(title="Emma"), classes=CLASSES), classes=ClassRegistry())["cover"] is None
+    sent = codec.dumps(Book(title="Emma", cover="emma.png"), classes=CLASSES)
+    assert codec.loads(sent, classes=ClassRegistry())["cover"] == "emma.png"
+
+
+def _stamps() -> Any:
+    classes = ClassRegistry()
+    classes.register(Stamp, "Stamp")
+    return classes
+
+
+def test_what_django_makes_itself_is_not_required() -> None:
+    members = {member.name: member for member in members_of(_stamps().plan_of(Stamp))}
+    assert {name: (member.required, member.readonly) for name, member in members.items()} == {
+        "id": (False, False),
+        "side": (True, False),
+        "area": (False, True),
+        "at": (False, False),
+    }
+    assert members["area"].annotation == int | None
 
 
 def test_an_abstract_model_is_no_table() -> None:

@@ -27,7 +27,8 @@ object beside a foreign key that is not null: it was not loaded when it was sent
 to many travel if they were prefetched, and are not taken from a client; nor are files, which travel as their names.
 Reverse relations do not travel.  Deferred fields stay away.  Nothing is queried.  What comes in with a primary key is
 like a row of which `only()` loaded what came: `save()` updates that, and anything else is loaded when it is asked for.
-Without one it is a new object, with the defaults of its fields.
+Without one it is a new object, with the defaults of its fields.  A child class with a table of its own has its key
+twice, as `id` and `book_ptr_id`: either will do, and where one is read-only both are.
 
 Moments are exact.  In a column without a time zone SQLAlchemy's are in UTC, as the codec takes naive ones, and so they
 come in; Django's are in the project's TIME_ZONE where USE_TZ is false.

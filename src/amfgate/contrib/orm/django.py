@@ -60,6 +60,10 @@ def complete(plan: Plan) -> None:
             every.append(field.name)
     every += many
     plan.check_options(every)
+    one_key = _one_key(cls)
+    for names in one_key:
+        if plan.readonly.intersection(names):
+            plan.readonly |= frozenset(names)
     closed = plan.exclude | plan.readonly
     plan.readonly |= {name for name, field in relations.items() if field.attname in closed}
     plan.readonly |= {
@@ -83,8 +87,8 @@ def complete(plan: Plan) -> None:
             if name in fields:
                 if name in values:
                     value = values[name]
-                    if value and name in files:
-                        value = str(value)
+                    if name in files:  # a text, a File, or one that stands for none
+                        value = getattr(value, "name", value)
                     elif name in moments and not settings.USE_TZ and isinstance(value, dt.datetime):
                         value = make_aware(value, get_default_timezone())
                     members[wire] = value
@@ -112,6 +116,10 @@ def complete(plan: Plan) -> None:
         for name, field in fields.items():
             if name in came and is_none(came[name]) and _is_counted(field):
                 came[name] = None
+        for names in one_key:
+            known_key = next((came[name] for name in names if came.get(name) is not None), None)
+            if known_key is not None:
+                came.update(dict.fromkeys(names, known_key))
         if came.get(key.attname) is None:
             came.pop(key.attname, None)
         values, state = instance.__dict__, instance._state
@@ -152,6 +160,20 @@ def complete(plan: Plan) -> None:
     plan.fill = fill
 
 
+def _one_key(cls: Any) -> list[list[str]]:
+    """The names that one key has in a child class with a table of its own: `book_ptr_id`, and `id` of the base."""
+    found: list[list[str]] = []
+    for base, link in cls._meta.parents.items():
+        if link is not None:
+            pair = [link.attname, base._meta.pk.attname]
+            same = next((names for names in found if set(names).intersection(pair)), None)
+            if same is None:
+                found.append(pair)
+            else:
+                same.extend(name for name in pair if name not in same)
+    return found
+
+
 def _is_counted(field: Any) -> bool:
     """Does the database count this key, or the key that this one refers to?"""
     while field.is_relation:
@@ -189,8 +211,10 @@ def _member(
     if attribute not in fields:
         return Member(attribute, name, relations[attribute].related_model | None, False, closed, None)
     field = fields[attribute]
-    needed = not (field.null or field.has_default() or field is field.model._meta.pk)
-    annotation = _type_of(field)
+    generated = getattr(field, "generated", False)
+    made = generated or getattr(field, "auto_now", False) or getattr(field, "auto_now_add", False)
+    needed = not (field.null or field.has_default() or made or field is field.model._meta.pk)
+    annotation = _type_of(field.output_field if generated else field)
     if annotation is not Any and not needed:
         annotation = typing.Optional[annotation]  # noqa: UP045 (works for whatever can be annotated)
     default = field.default
