@@ -106,7 +106,10 @@ CLASSES.register(Key, "Key")
 
 class Stamp(models.Model):
     side = models.IntegerField()
-    area = models.GeneratedField(expression=models.F("side") * 2, output_field=models.IntegerField(), db_persist=True)
+    if django.VERSION >= (5, 0):
+        area = models.GeneratedField(
+            expression=models.F("side") * 2, output_field=models.IntegerField(), db_persist=True
+        )
     at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -470,13 +473,11 @@ def _stamps() -> Any:
 
 def test_what_django_makes_itself_is_not_required() -> None:
     members = {member.name: member for member in members_of(_stamps().plan_of(Stamp))}
-    assert {name: (member.required, member.readonly) for name, member in members.items()} == {
-        "id": (False, False),
-        "side": (True, False),
-        "area": (False, True),
-        "at": (False, False),
-    }
-    assert members["area"].annotation == int | None
+    assert members["side"].required
+    assert (members["at"].required, members["at"].readonly) == (False, False)
+    if "area" in members:  # since Django 5.0
+        assert (members["area"].required, members["area"].readonly) == (False, True)
+        assert members["area"].annotation == int | None
 
 
 def test_an_abstract_model_is_no_table() -> None:
