@@ -335,6 +335,41 @@ def test_a_list_that_is_sorted_while_it_is_read(codec):
     assert [item for item in found if type(item) is int] == [1, 3, 4]
 
 
+def test_a_list_that_another_thread_sorts_while_it_is_read(codec):
+    """CPython takes the items of a list away while it is sorted, and puts them back, whatever has been added."""
+    sorting, go_on, ends = threading.Event(), threading.Event(), []
+
+    def sort(whole):
+        try:
+            whole.sort(key=lambda item: (sorting.set(), go_on.wait(10)) and item)
+        except ValueError as error:
+            ends.append(str(error))
+
+    class Shared:
+        def __readamf__(self, stream):
+            self.thread = threading.Thread(target=sort, args=(stream.readObject(),))
+            self.thread.start()
+            assert sorting.wait(10)
+
+        def __writeamf__(self, stream):
+            pass
+
+    classes = ClassRegistry()
+    classes.register(Shared, "s", external=True)
+    made = []
+    # [[2, 1, Shared, 3, 0.5, "ab", 4, 5], 6]: numbers and texts come while the list has no room
+    data = bytes.fromhex(
+        "09050109 1101 0402 0401 0a070373 0902 0403 05 3fe0000000000000 0605 6162 0404 0405 0406".replace(" ", "")
+    )
+    try:
+        found = codec.loads(data, classes=classes)
+        made = [item for item in found[0] if type(item) is Shared]
+    finally:
+        go_on.set()
+    made[0].thread.join()
+    assert found == [[1, 2], 6] and ends == ["list modified during sort"]
+
+
 def test_a_decoder_in_two_threads(codec):
     """Nonsense comes of it, or an error; no more."""
     data = (codec.dumps([{"id": i, "name": f"n{i}", "list": [i, 0.5]} for i in range(300)])) * 4

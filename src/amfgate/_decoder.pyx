@@ -1,14 +1,17 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-# cython: embedsignature=True, embedsignature.format=clinic, nonecheck=False
+# cython: embedsignature=True, embedsignature.format=clinic, nonecheck=False, annotation_typing=False
 """The decoder, compiled: the twin of `_decoder_py.py`, value for value and error for error.
 
-One object holds the input, a cursor and the tables.  Each kind of container has a function that reads its children by
-calling `_value3` or `_value0` again; depth is a number that is passed along, and `max_depth` bounds it.
+One object holds the input, a cursor and the tables.  Each kind of container has a function that reads its children:
+numbers, texts, booleans and null on the spot (`amf_scalar3`, `amf_scalar0`, and `amf_run3`, `amf_run0` for lists), with
+the cursor in a local, and all else by calling `_value3` or `_value0` again, which are also what tells how the last
+few bytes of the input are wrong.  Depth is a number that is passed along, and `max_depth` bounds it.
 
 Nothing is read before it is known to be there: every read compares what it needs with what is left, and every count is
 compared with the bytes left before anything is made for it.  The cursor is always inside the input, whatever code
 of the user's does in between (a class that reads itself may call any method of the decoder, even from another thread);
-slots are written by number and checked, never by pointer.
+slots are written by number and checked, never by pointer.  A local cursor is put back before anything is called that
+may run such code, and taken anew after it.
 
 What reads a value returns a new reference as a bare pointer, and what takes it (`amf_append_new`, `amf_set_new`) takes
 the reference too, so that no value is counted up and down on its way.  Containers are held by an `object`,
@@ -23,7 +26,7 @@ The rule of `plain=True`, a second pass where a guess was wrong, is told in `_de
 
 cimport cython
 from cpython.datetime cimport datetime_new, import_datetime
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
 from libc.math cimport fabs, modf, round
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -35,6 +38,7 @@ from ._wire import DEPTH_ALONE, VECTOR_NAMES, Limits, check_options
 from .classes import ClassRegistry, default_registry
 from .dataio import DataInput
 from .errors import DecodeError, said
+from .looks import explained
 from .plans import refuse
 from .types import Dictionary, EcmaArray, TypedObject, Vector, Xml, invalid_date, undefined
 
@@ -48,11 +52,14 @@ cdef extern from *:
       #define AMF_SWAP64(x) _byteswap_uint64(x)
       #define AMF_SWAP32(x) _byteswap_ulong(x)
       #define AMF_LIKELY(x) (x)
+      #define AMF_NOINLINE __declspec(noinline)
     #else
       #define AMF_SWAP64(x) __builtin_bswap64(x)
       #define AMF_SWAP32(x) __builtin_bswap32(x)
       #define AMF_LIKELY(x) __builtin_expect(!!(x), 1)
+      #define AMF_NOINLINE __attribute__((noinline))
     #endif
+    #define AMF_ASCII_DATA(text) ((unsigned char *)((PyASCIIObject *)(text) + 1))  /* of a new text */
     #ifdef WORDS_BIGENDIAN
       #undef AMF_SWAP64
       #undef AMF_SWAP32
@@ -65,19 +72,27 @@ cdef extern from *:
     #define AMF_PAST_MICROSECOND 253402300800000000LL     /* 10000-01-01 */
     #define AMF_DAY 86400000000LL
 
-    static inline double amf_get_double(const unsigned char *p) {
+    static inline uint64_t amf_load64(const unsigned char *p) {
         uint64_t bits;
-        double number;
         memcpy(&bits, p, 8);
-        bits = AMF_SWAP64(bits);
+        return bits;
+    }
+
+    static inline uint32_t amf_load32(const unsigned char *p) {
+        uint32_t bits;
+        memcpy(&bits, p, 4);
+        return bits;
+    }
+
+    static inline double amf_get_double(const unsigned char *p) {
+        uint64_t bits = AMF_SWAP64(amf_load64(p));
+        double number;
         memcpy(&number, &bits, 8);
         return number;
     }
 
     static inline uint32_t amf_get_u32(const unsigned char *p) {
-        uint32_t bits;
-        memcpy(&bits, p, 4);
-        return AMF_SWAP32(bits);
+        return AMF_SWAP32(amf_load32(p));
     }
 
     /* A U29 as a signed int, where four bytes are there to read; `behind` is set to what follows it. */
@@ -101,63 +116,57 @@ cdef extern from *:
 
     /* Is every byte below 0x80?  Eight at a time, the last eight overlapping; there are eight at least. */
     static inline int amf_is_ascii(const unsigned char *p, Py_ssize_t n) {
-        uint64_t bits, seen = 0;
+        uint64_t seen = amf_load64(p + n - 8);
         Py_ssize_t i;
-        for (i = 0; i + 8 <= n; i += 8) {
-            memcpy(&bits, p + i, 8);
-            seen |= bits;
-        }
-        memcpy(&bits, p + n - 8, 8);
-        return !((seen | bits) & 0x8080808080808080u);
+        for (i = 0; i + 8 <= n; i += 8) seen |= amf_load64(p + i);
+        return !(seen & 0x8080808080808080u);
     }
 
-    /* A text of one byte at least.  ASCII is copied; short ASCII by loads of a fixed size that overlap, as most texts
-       are short and calling memcpy takes longer than they do. */
+    /* A text, at length.  `surrogateescape` is told from the start: with valid UTF-8 it takes no time, and with other
+       bytes no exception is made and dropped: no code of the user's runs in here, not even by the garbage collector. */
+    static PyObject *amf_long_text(const unsigned char *p, Py_ssize_t n) {
+        PyObject *text;
+        if (n <= 16 || !amf_is_ascii(p, n)) return PyUnicode_DecodeUTF8((const char *)p, n, "surrogateescape");
+        text = PyUnicode_New(n, 127);
+        if (text != NULL) memcpy(AMF_ASCII_DATA(text), p, (size_t)n);
+        return text;
+    }
+
+    /* A text of one byte at least.  Short ASCII is copied by loads of a fixed size that overlap, as most texts are
+       short and calling memcpy takes longer than they do. */
     static inline PyObject *amf_text(const unsigned char *p, Py_ssize_t n) {
         PyObject *text;
-        if (n > 16) {
-            if (AMF_LIKELY(amf_is_ascii(p, n))) {
-                text = PyUnicode_New(n, 127);
-                if (text != NULL) memcpy(PyUnicode_1BYTE_DATA(text), p, (size_t)n);
-                return text;
-            }
-        }
-        else if (n >= 8) {
-            uint64_t a, b;
-            memcpy(&a, p, 8);
-            memcpy(&b, p + n - 8, 8);
-            if (AMF_LIKELY(!((a | b) & 0x8080808080808080u))) {
+        unsigned char *into;
+        if (AMF_LIKELY(n >= 8 && n <= 16)) {
+            if (AMF_LIKELY(!((amf_load64(p) | amf_load64(p + n - 8)) & 0x8080808080808080u))) {
                 text = PyUnicode_New(n, 127);
                 if (text == NULL) return NULL;
-                memcpy(PyUnicode_1BYTE_DATA(text), &a, 8);
-                memcpy(PyUnicode_1BYTE_DATA(text) + n - 8, &b, 8);
+                into = AMF_ASCII_DATA(text);
+                memcpy(into, p, 8);
+                memcpy(into + n - 8, p + n - 8, 8);
                 return text;
             }
         }
-        else if (n >= 4) {
-            uint32_t a, b;
-            memcpy(&a, p, 4);
-            memcpy(&b, p + n - 4, 4);
-            if (AMF_LIKELY(!((a | b) & 0x80808080u))) {
+        else if (n >= 4 && n < 8) {
+            if (AMF_LIKELY(!((amf_load32(p) | amf_load32(p + n - 4)) & 0x80808080u))) {
                 text = PyUnicode_New(n, 127);
                 if (text == NULL) return NULL;
-                memcpy(PyUnicode_1BYTE_DATA(text), &a, 4);
-                memcpy(PyUnicode_1BYTE_DATA(text) + n - 4, &b, 4);
+                into = AMF_ASCII_DATA(text);
+                memcpy(into, p, 4);
+                memcpy(into + n - 4, p + n - 4, 4);
                 return text;
             }
         }
-        else if (n >= 2 && AMF_LIKELY(!((p[0] | p[1] | p[n - 1]) & 0x80))) {
+        else if (n >= 2 && n < 4 && AMF_LIKELY(!((p[0] | p[1] | p[n - 1]) & 0x80))) {
             text = PyUnicode_New(n, 127);
             if (text == NULL) return NULL;
-            PyUnicode_1BYTE_DATA(text)[0] = p[0];
-            PyUnicode_1BYTE_DATA(text)[1] = p[1];
-            PyUnicode_1BYTE_DATA(text)[n - 1] = p[n - 1];
+            into = AMF_ASCII_DATA(text);
+            into[0] = p[0];
+            into[1] = p[1];
+            into[n - 1] = p[n - 1];
             return text;
         }
-        text = PyUnicode_DecodeUTF8((const char *)p, n, NULL);
-        if (text != NULL || !PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) return text;
-        PyErr_Clear();
-        return PyUnicode_DecodeUTF8((const char *)p, n, "surrogateescape");
+        return amf_long_text(p, n);
     }
 
     /* The ints from 0 to 255, of which CPython has one each anyway; set when the module is imported. */
@@ -168,6 +177,7 @@ cdef extern from *:
             Py_INCREF(amf_small[number]);
             return amf_small[number];
         }
+        if (LONG_MIN <= number && number <= LONG_MAX) return PyLong_FromLong((long)number);
         return PyLong_FromLongLong(number);
     }
 
@@ -209,11 +219,40 @@ cdef extern from *:
     #endif
     }
 
+    /* Where the next items of a list may be put, at most `count`, which becomes less if there is less room.  There is
+       none in a list that another thread is sorting: its size is 0 then, and what is allocated is -1. */
+    static inline PyObject **amf_room(PyObject *list, Py_ssize_t *count) {
+        Py_ssize_t size = PyList_GET_SIZE(list);
+        Py_ssize_t room = ((PyListObject *)list)->allocated - size;
+        if (*count > room) *count = room > 0 ? room : 0;
+        return ((PyListObject *)list)->ob_item + size;
+    }
+
+    /* Say up to where they have been put; how many there are. */
+    static inline Py_ssize_t amf_filled(PyObject *list, PyObject **item) {
+        Py_ssize_t before = PyList_GET_SIZE(list);
+        Py_SET_SIZE((PyVarObject *)list, item - ((PyListObject *)list)->ob_item);
+        return PyList_GET_SIZE(list) - before;
+    }
+
     /* Set an entry to a new reference. */
     static inline int amf_set_new(PyObject *dict, PyObject *key, PyObject *value) {
         int failed = PyDict_SetItem(dict, key, value);
         Py_DECREF(value);
         return failed;
+    }
+
+    /* The same for a text that has most likely been a key before, and knows its hash: less is looked at first. */
+    static inline int amf_set_known(PyObject *dict, PyObject *key, PyObject *value) {
+    #if PY_VERSION_HEX < 0x030D0000
+        Py_hash_t hash = ((PyASCIIObject *)key)->hash;
+        if (AMF_LIKELY(hash != -1)) {
+            int failed = _PyDict_SetItem_KnownHash(dict, key, value, hash);
+            Py_DECREF(value);
+            return failed;
+        }
+    #endif
+        return amf_set_new(dict, key, value);
     }
 
     /* Set an attribute to a new reference, as `object.__setattr__` does. */
@@ -227,41 +266,45 @@ cdef extern from *:
         return ((PyTypeObject *)cls)->tp_new((PyTypeObject *)cls, nothing, NULL);
     }
 
+    /* A new reference as what Cython counts. */
+    static inline PyObject *amf_owned(PyObject *found) { return found; }
+
     /* -1 for an error that is set already: makes it one that Cython can catch. */
     static inline int amf_failed(void) { return -1; }
 
-    /* Keys of AMF0 objects are recognised by their bytes: the first eight as a number, the rest compared.
-       There are eight bytes to read, and the key has one at least. */
-    static inline uint64_t amf_key_head(const unsigned char *p, Py_ssize_t n) {
-        uint64_t head;
-        memcpy(&head, p, 8);
-    #ifdef WORDS_BIGENDIAN
-        head = __builtin_bswap64(head);
-    #endif
-        return n >= 8 ? head : head & (((uint64_t)1 << 8 * n) - 1);
+    /* A key of AMF0 objects, recognised by its bytes: the length and the text after it, as they stand in the input. */
+    typedef struct amf_key {
+        PyObject *text;
+        const unsigned char *data;  /* where the length stands, in the input, which lives as long as the decoder */
+        uint64_t head;              /* the first eight bytes, those of the key alone */
+        uint64_t mask;              /* which they are */
+        Py_ssize_t size;            /* of all, in bytes */
+        Py_ssize_t reach;           /* so many have to be there to compare them: eight at least */
+        struct amf_key *next;       /* the one that came after this one the last time: rows have the same keys */
+    } amf_key;
+
+    static inline uint64_t amf_key_mask(Py_ssize_t size) {
+        static const unsigned char ones[16] = {255, 255, 255, 255, 255, 255, 255, 255};
+        return size < 8 ? amf_load64(ones + 8 - size) : ~(uint64_t)0;
     }
 
-    static inline uint32_t amf_key_hash(const unsigned char *p, uint64_t head, Py_ssize_t n) {
-        uint64_t hash = (head ^ (uint64_t)n) * 0x9E3779B97F4A7C15u;
-        if (n > 8) {
-            uint64_t tail;
-            memcpy(&tail, p + n - 8, 8);
-            hash = (hash ^ hash >> 32 ^ tail) * 0x9E3779B97F4A7C15u;
-        }
-        return (uint32_t)(hash >> 40);
+    static inline uint32_t amf_key_hash(const unsigned char *p, uint64_t head, Py_ssize_t size) {
+        uint64_t hash = head * 0x9E3779B97F4A7C15u;
+        if (size > 8) hash = (hash ^ hash >> 32 ^ amf_load64(p + size - 8)) * 0x9E3779B97F4A7C15u;
+        return (uint32_t)(hash >> 56);  /* the bits that all bytes have a part in */
     }
 
-    static inline int amf_same_rest(const unsigned char *a, const unsigned char *b, Py_ssize_t n) {
-        uint64_t x, y;
-        if (n <= 8) return 1;
-        for (; n > 16; n -= 8, a += 8, b += 8) {
-            memcpy(&x, a + 8, 8);
-            memcpy(&y, b + 8, 8);
-            if (x != y) return 0;
+    static inline int amf_same_tail(const unsigned char *a, const unsigned char *b, Py_ssize_t size) {
+        for (; size > 16; size -= 8, a += 8, b += 8) {
+            if (amf_load64(a + 8) != amf_load64(b + 8)) return 0;
         }
-        memcpy(&x, a + n - 8, 8);
-        memcpy(&y, b + n - 8, 8);
-        return x == y;
+        return amf_load64(a + size - 8) == amf_load64(b + size - 8);
+    }
+
+    /* Is it this key that stands at `p`? */
+    static inline int amf_is_key(const amf_key *key, const unsigned char *p, const unsigned char *end) {
+        return end - p >= key->reach && (amf_load64(p) & key->mask) == key->head
+            && (key->size <= 8 || amf_same_tail(key->data, p, key->size));
     }
 
     typedef struct {
@@ -269,6 +312,183 @@ cdef extern from *:
         Py_ssize_t count;
         Py_ssize_t room;
     } amf_table;
+
+    static int amf_grow(amf_table *table) {
+        Py_ssize_t room = table->room ? table->room * 2 : 32;
+        PyObject **bigger = (PyObject **)PyMem_Realloc(table->items, (size_t)room * sizeof(PyObject *));
+        if (bigger == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        table->items = bigger;
+        table->room = room;
+        return 0;
+    }
+
+    /* Append an item, of which the table takes a reference of its own. */
+    static inline int amf_add(amf_table *table, PyObject *item) {
+        if (table->count == table->room && amf_grow(table)) return -1;
+        Py_INCREF(item);
+        table->items[table->count++] = item;
+        return 0;
+    }
+
+    /* What most values are: numbers, texts, booleans and null.  1: one was read, `*found` is a new reference and the
+       cursor behind it.  0: it is something else or close to the end, and nothing was read.  -1: an error is set. */
+    static inline int amf_scalar0(const unsigned char **cursor, const unsigned char *end, PyObject **found) {
+        const unsigned char *p = *cursor;
+        if (end - p < 9) return 0;
+        if (p[0] == 0x02) {
+            Py_ssize_t size = p[1] << 8 | p[2];
+            if (size == 0 || size > end - p - 3) return 0;
+            *found = amf_text(p + 3, size);
+            *cursor = p + 3 + size;
+            return *found == NULL ? -1 : 1;
+        }
+        if (p[0] == 0x00) {
+            *found = amf_number(p + 1);
+            *cursor = p + 9;
+            return *found == NULL ? -1 : 1;
+        }
+        if (p[0] == 0x01) {
+            *found = p[1] ? Py_True : Py_False;
+            *cursor = p + 2;
+        }
+        else if (p[0] == 0x05) {
+            *found = Py_None;
+            *cursor = p + 1;
+        }
+        else return 0;
+        Py_INCREF(*found);
+        return 1;
+    }
+
+    static inline int amf_scalar3(
+        const unsigned char **cursor, const unsigned char *end, amf_table *strings, int plain, PyObject **found
+    ) {
+        const unsigned char *p = *cursor;
+        if (end - p < 9) return 0;
+        if (p[0] == 0x06) {
+            Py_ssize_t size = p[1] >> 1;
+            if (p[1] >= 0x80) return 0;
+            if (!(p[1] & 1)) {
+                if (size >= strings->count) return 0;
+                *found = strings->items[size];
+                *cursor = p + 2;
+                Py_INCREF(*found);
+                return 1;
+            }
+            if (size == 0 || size > end - p - 2) return 0;
+            *found = amf_text(p + 2, size);
+            *cursor = p + 2 + size;
+            if (*found == NULL) return -1;
+            if (!amf_add(strings, *found)) return 1;
+            Py_DECREF(*found);
+            return -1;
+        }
+        if (p[0] == 0x04) {
+            *found = amf_int(amf_get_int29(p + 1, cursor));
+            return *found == NULL ? -1 : 1;
+        }
+        if (p[0] == 0x05) {
+            *found = plain ? amf_number(p + 1) : PyFloat_FromDouble(amf_get_double(p + 1));
+            *cursor = p + 9;
+            return *found == NULL ? -1 : 1;
+        }
+        if (p[0] == 0x03) *found = Py_True;
+        else if (p[0] == 0x02) *found = Py_False;
+        else if (p[0] == 0x01) *found = Py_None;
+        else return 0;
+        *cursor = p + 1;
+        Py_INCREF(*found);
+        return 1;
+    }
+
+    /* Read such values into a list as long as they come one after another and it has room, `count` at most, and say
+       how many.  Nothing in here runs code of the user's, so nobody else sees the list meanwhile.
+       Not inline: what it keeps in registers all the time is as much as there are registers to keep. */
+    static AMF_NOINLINE Py_ssize_t amf_run0(
+        const unsigned char **cursor, const unsigned char *end, PyObject *list, Py_ssize_t count
+    ) {
+        const unsigned char *p = *cursor;
+        PyObject **item = amf_room(list, &count);
+        PyObject **past = item + count;
+        int read = 1;
+        for (; item < past; item++) {
+            read = amf_scalar0(&p, end, item);
+            if (read <= 0) break;
+        }
+        *cursor = p;
+        count = amf_filled(list, item);
+        return read < 0 ? -1 : count;
+    }
+
+    static inline Py_ssize_t amf_items3(
+        const unsigned char **cursor, const unsigned char *end, amf_table *strings, const int plain,
+        PyObject *list, Py_ssize_t count
+    ) {
+        const unsigned char *p = *cursor;
+        PyObject **item = amf_room(list, &count);
+        PyObject **past = item + count;
+        int read = 1;
+        while (read > 0 && item < past && end - p >= 9) {
+            if (p[0] == 0x04) {  /* there may be nothing but these, or those below */
+                do {
+                    *item = amf_int(amf_get_int29(p + 1, &p));
+                    if (*item == NULL) read = -1;
+                    else item++;
+                } while (read > 0 && item < past && end - p >= 9 && p[0] == 0x04);
+            }
+            else if (p[0] == 0x05 && !plain) {
+                do {
+                    *item = PyFloat_FromDouble(amf_get_double(p + 1));
+                    p += 9;
+                    if (*item == NULL) read = -1;
+                    else item++;
+                } while (read > 0 && item < past && end - p >= 9 && p[0] == 0x05);
+            }
+            else {
+                read = amf_scalar3(&p, end, strings, plain, item);
+                item += read > 0;
+            }
+        }
+        *cursor = p;
+        count = amf_filled(list, item);
+        return read < 0 ? -1 : count;
+    }
+
+    static AMF_NOINLINE Py_ssize_t amf_run3(
+        const unsigned char **cursor, const unsigned char *end, amf_table *strings, PyObject *list, Py_ssize_t count
+    ) {
+        return amf_items3(cursor, end, strings, 0, list, count);
+    }
+
+    static AMF_NOINLINE Py_ssize_t amf_plain_run3(
+        const unsigned char **cursor, const unsigned char *end, amf_table *strings, PyObject *list, Py_ssize_t count
+    ) {
+        return amf_items3(cursor, end, strings, 1, list, count);
+    }
+
+    static inline int amf_is_scalar0(const unsigned char *p, const unsigned char *end) {
+    #ifdef Py_GIL_DISABLED
+        return 0;
+    #else
+        return end - p >= 9 && (p[0] <= 0x02 || p[0] == 0x05);
+    #endif
+    }
+
+    static inline int amf_is_scalar3(const unsigned char *p, const unsigned char *end) {
+    #ifdef Py_GIL_DISABLED
+        return 0;
+    #else
+        return end - p >= 9 && p[0] < 0x07;
+    #endif
+    }
+
+    /* The key that a short reference means, or NULL: a text of the table, which is not empty. */
+    static inline PyObject *amf_key3(const unsigned char *p, const amf_table *strings) {
+        return p[0] < 0x80 && !(p[0] & 1) && p[0] >> 1 < strings->count ? strings->items[p[0] >> 1] : NULL;
+    }
 
     /* The garbage collector has to see what the four tables hold: an externalizable may keep its DataInput and with
        it the decoder, whose table holds the externalizable.  Cython knows of objects in attributes only. */
@@ -302,13 +522,13 @@ cdef extern from *:
     PyObject *amf_number(const unsigned char *p) except NULL
     int amf_append_new(PyObject *items, PyObject *item) except -1
     PyObject *amf_roomy_list(Py_ssize_t count) except NULL
+    int amf_set_known(PyObject *members, PyObject *key, PyObject *value) except -1
     int amf_set_new(PyObject *members, PyObject *key, PyObject *value) except -1
     int amf_put_new(PyObject *instance, PyObject *name, PyObject *value) noexcept  # an error may be set
     PyObject *amf_bare(PyObject *cls, PyObject *nothing) noexcept  # NULL: an error is set
+    object owned "amf_owned" (PyObject *found)
     int amf_failed() except -1
-    uint64_t amf_key_head(const unsigned char *p, Py_ssize_t n) noexcept nogil
-    uint32_t amf_key_hash(const unsigned char *p, uint64_t head, Py_ssize_t n) noexcept nogil
-    bint amf_same_rest(const unsigned char *a, const unsigned char *b, Py_ssize_t n) noexcept nogil
+    uint64_t amf_load64(const unsigned char *p) noexcept nogil
     void amf_traverse_tables(PyObject *cls, Py_ssize_t at) noexcept
 
     ctypedef struct Table "amf_table":
@@ -316,7 +536,39 @@ cdef extern from *:
         Py_ssize_t count
         Py_ssize_t room
 
+    ctypedef struct Key "amf_key":
+        PyObject *text
+        const unsigned char *data
+        uint64_t head
+        uint64_t mask
+        Py_ssize_t size
+        Py_ssize_t reach
+        Key *next
+
+    uint64_t amf_key_mask(Py_ssize_t size) noexcept nogil
+    uint32_t amf_key_hash(const unsigned char *p, uint64_t head, Py_ssize_t size) noexcept nogil
+    bint amf_is_key(const Key *key, const unsigned char *p, const unsigned char *end) noexcept nogil
+    int amf_grow(Table *table) except -1
+    int add "amf_add" (Table *table, PyObject *item) except -1
+    bint amf_scalar0(const unsigned char **cursor, const unsigned char *end, PyObject **found) except -1
+    Py_ssize_t amf_run0(
+        const unsigned char **cursor, const unsigned char *end, PyObject *items, Py_ssize_t count
+    ) except -1
+    Py_ssize_t amf_run3(
+        const unsigned char **cursor, const unsigned char *end, Table *strings, PyObject *items, Py_ssize_t count
+    ) except -1
+    Py_ssize_t amf_plain_run3(
+        const unsigned char **cursor, const unsigned char *end, Table *strings, PyObject *items, Py_ssize_t count
+    ) except -1
+    bint amf_is_scalar0(const unsigned char *p, const unsigned char *end) noexcept nogil
+    bint amf_is_scalar3(const unsigned char *p, const unsigned char *end) noexcept nogil
+    PyObject *amf_key3(const unsigned char *p, const Table *strings) noexcept nogil
+    bint amf_scalar3(
+        const unsigned char **cursor, const unsigned char *end, Table *strings, bint plain, PyObject **found
+    ) except -1
+
 cdef extern from "Python.h":
+    const Py_ssize_t PY_SSIZE_T_MAX
     PyObject *Py_None
     PyObject *Py_True
     PyObject *Py_False
@@ -338,7 +590,6 @@ import_datetime()
 cdef enum:
     FORM_WRAPPER = 1  # the forms of plans.py
     FORM_EXTERNAL = 2
-    FIRST_ROOM = 32
     KEYS = 128  # AMF0 keys kept by their bytes, in pairs of places; to be crowded out costs a new string, no more
     KEY_MAX = 64  # bytes; longer keys are not kept
     KEYS_FROM = 8  # so many names are not kept: a small value would not earn the making of the table
@@ -370,33 +621,6 @@ cdef int _number
 for _number in range(256):
     amf_small[_number] = <PyObject *>_small[_number]
 
-cdef struct Key:
-    PyObject *text
-    const unsigned char *data  # in the input, which lives as long as the decoder
-    Py_ssize_t size
-    uint64_t head
-    Key *next  # the key that came after this one the last time: rows have the same keys in the same order
-
-
-cdef int grow(Table *table) except -1:
-    cdef Py_ssize_t room = table.room * 2 if table.room else FIRST_ROOM
-    cdef PyObject **bigger = <PyObject **>PyMem_Realloc(table.items, room * sizeof(PyObject *))
-    if bigger == NULL:
-        raise MemoryError()
-    table.items = bigger
-    table.room = room
-    return 0
-
-
-cdef inline int add(Table *table, PyObject *item) except -1:
-    """Append an item, of which the table takes a reference of its own."""
-    if table.count == table.room:
-        grow(table)
-    Py_INCREF(item)
-    table.items[table.count] = item
-    table.count += 1
-    return 0
-
 
 cdef void put(Table *table, Py_ssize_t slot, PyObject *item) noexcept:
     """Replace an item; a slot that is gone (a decoder used from within itself) is left alone."""
@@ -415,13 +639,6 @@ cdef void cut(Table *table, Py_ssize_t count) noexcept:
         table.count -= 1
         last = table.items[table.count]
         Py_DECREF(last)
-
-
-cdef inline object owned(PyObject *found):
-    """A new reference as an object."""
-    cdef object value = <object>found
-    Py_DECREF(found)
-    return value
 
 
 cdef inline PyObject *handed(object value) noexcept:
@@ -463,6 +680,7 @@ cdef class Traits:
     cdef tuple names
     cdef bint dynamic
     cdef bint external
+    cdef bint bare  # an object of these is a dict
     cdef object plan
     cdef int form  # of the plan; -1 without one
     cdef tuple attributes  # where each member goes straight into the instance, when all members are there and known
@@ -795,7 +1013,7 @@ cdef class Decoder:
                     return found
             elif 0 < number < self.end - p:
                 if self.strings.count == self.strings.room:
-                    grow(&self.strings)
+                    amf_grow(&self.strings)
                 found = amf_text(p + 1, number)
                 self.p = p + 1 + number
                 add(&self.strings, found)
@@ -1050,6 +1268,19 @@ cdef class Decoder:
         return self._other3(marker, p, depth)
 
     @cython.final
+    cdef inline PyObject *_nested3(self, Py_ssize_t depth) except NULL:
+        """A value that is likely to be an object or an array."""
+        cdef const unsigned char *p = self.p
+        if self.end - p > 1 and depth < self._max_depth and p[1] < 0x80 and p[1] & 1:
+            if p[0] == 0x0A:
+                self.p = p + 2
+                return self._object3(p[1], p, depth + 1)
+            if p[0] == 0x09:
+                self.p = p + 2
+                return self._array3(p[1] >> 1, p, depth + 1)
+        return self._value3(depth)
+
+    @cython.final
     cdef PyObject *_other3(self, int marker, const unsigned char *start, Py_ssize_t depth) except NULL:
         """A value with a slot of the object table (and undefined, and what is no value)."""
         cdef int64_t header, index
@@ -1129,41 +1360,17 @@ cdef class Decoder:
 
     @cython.final
     cdef int _items3(self, PyObject *items, Py_ssize_t count, Py_ssize_t depth) except -1:
-        """The values of an array; runs of doubles and of ints without a look left or right."""
-        cdef const unsigned char *p
-        cdef const unsigned char *end = self.end
+        """The values of an array."""
         cdef PyObject *item
-        cdef int64_t number
         while count > 0:
-            p = self.p
-            if end - p >= 9:
-                if p[0] == 0x06:
-                    self.p = p + 1
-                    item = self._string()
-                    amf_append_new(items, item)
-                    count -= 1
-                    continue
-                if p[0] == 0x04:
-                    while True:
-                        number = amf_get_int29(p + 1, &p)
-                        item = amf_int(number)
-                        amf_append_new(items, item)
-                        count -= 1
-                        if count == 0 or end - p < 5 or p[0] != 0x04:
-                            break
-                    self.p = p
-                    continue
-                if p[0] == 0x05 and not self.plain:
-                    while True:
-                        item = PyFloat_FromDouble(amf_get_double(p + 1))
-                        amf_append_new(items, item)
-                        p += 9
-                        count -= 1
-                        if count == 0 or end - p < 9 or p[0] != 0x05:
-                            break
-                    self.p = p
-                    continue
-            item = self._value3(depth)
+            if amf_is_scalar3(self.p, self.end):
+                if self.plain:
+                    count -= amf_plain_run3(&self.p, self.end, &self.strings, items, count)
+                else:
+                    count -= amf_run3(&self.p, self.end, &self.strings, items, count)
+                if count == 0:
+                    break
+            item = self._nested3(depth)
             amf_append_new(items, item)
             count -= 1
         return 0
@@ -1219,6 +1426,7 @@ cdef class Decoder:
             traits.plan = self._classes.plan_for(traits.alias)
             if traits.plan is not None:
                 traits.form = traits.plan.form
+        traits.bare = not (traits.alias or traits.external) and (self.plain or traits.dynamic and not traits.names)
         if traits.form == 0 and traits.plan.direct is not None and not traits.dynamic:
             attributes = tuple([traits.plan.direct.get(name) for name in traits.names])
             # `__new__` has to be object's own: what another one returns need not be a bare instance of the class
@@ -1244,11 +1452,11 @@ cdef class Decoder:
             traits = <Traits>self.traits.items[header >> 2]
         else:
             raise self._no_slot(header >> 2, self.traits.count, "traits reference", "traits", start - self.base)
-        if traits.form < 0 and not traits.external:  # nobody registered it
-            if traits.alias or not self.plain and not (traits.dynamic and not traits.names):
-                members = typed_object(traits.alias, traits.names, traits.dynamic)
-            else:
+        if traits.bare or traits.form < 0 and not traits.external:  # nobody registered it
+            if traits.bare:
                 members = owned(PyDict_New())
+            else:
+                members = typed_object(traits.alias, traits.names, traits.dynamic)
             found = <PyObject *>members
             add(&self.objects, found)
             if self.standing:
@@ -1293,34 +1501,53 @@ cdef class Decoder:
         """Sealed members in the order of the traits, then dynamic ones up to the empty name."""
         cdef tuple names = traits.names
         cdef Py_ssize_t i, count = len(names)
-        cdef const unsigned char *p
+        cdef const unsigned char *p = self.p
+        cdef const unsigned char *end = self.end
         cdef object name
+        cdef PyObject *known
         cdef PyObject *value
         if count:
             self._charge(count, start)
             for i in range(count):
-                value = self._value3(depth)
-                amf_set_new(members, PyTuple_GET_ITEM(names, i), value)
+                if not amf_scalar3(&p, end, &self.strings, self.plain, &value):
+                    self.p = p
+                    value = self._nested3(depth)
+                    p = self.p
+                amf_set_known(members, PyTuple_GET_ITEM(names, i), value)
         if not traits.dynamic:
+            self.p = p
             return 0
         while True:
-            p = self.p
-            if p >= self.end:
+            if p >= end:
+                self.p = p
                 raise self._ends(self._at(), 1, "object")
             if p[0] == 0x01:
                 self.p = p + 1
                 return 0
-            name = owned(self._string())
-            if not PyUnicode_GET_LENGTH(name):  # the empty name in one of its longer forms
-                return 0
-            self._charge(1, p)
-            value = self._value3(depth)
-            amf_set_new(members, <PyObject *>name, value)
+            known = amf_key3(p, &self.strings)
+            if known != NULL:
+                self._charge(1, p)
+                p += 1
+            else:
+                self.p = p
+                name = owned(self._string())
+                if not PyUnicode_GET_LENGTH(name):  # the empty name in one of its longer forms
+                    return 0
+                self._charge(1, p)
+                p = self.p
+                known = <PyObject *>name
+            if not amf_scalar3(&p, end, &self.strings, self.plain, &value):
+                name = <object>known  # the table may be cut before the value is complete
+                self.p = p
+                value = self._nested3(depth)
+                p = self.p
+            amf_set_known(members, known, value)
 
     @cython.final
     cdef PyObject *_direct3(self, Traits traits, const unsigned char *start, Py_ssize_t depth) except NULL:
         """An instance whose members all come, and go where `object.__setattr__` would put them."""
         cdef PyObject *found = amf_bare(<PyObject *>traits.cls, <PyObject *>NOTHING)
+        cdef const unsigned char *p
         cdef PyObject *value
         cdef object instance
         cdef tuple attributes = traits.attributes
@@ -1332,10 +1559,15 @@ cdef class Decoder:
         if self.standing:
             self._stand_in(found)
         self._charge(count, start)
+        p = self.p
         for i in range(count):
-            value = self._value3(depth)
+            if not amf_scalar3(&p, self.end, &self.strings, self.plain, &value):
+                self.p = p
+                value = self._nested3(depth)
+                p = self.p
             if amf_put_new(found, PyTuple_GET_ITEM(attributes, i), value):
                 self._refused(traits.plan, start)
+        self.p = p
         return handed(instance)
 
     @cython.final
@@ -1521,8 +1753,6 @@ cdef class Decoder:
             return self._text16()
         if marker == 0x00:
             return self._double(True)
-        if marker == 0x03:
-            return self._other0(marker, p - 1, depth)
         if marker == 0x01:
             if p >= self.end:
                 raise self._ends_here(1)
@@ -1534,6 +1764,19 @@ cdef class Decoder:
             Py_INCREF(Py_None)
             return Py_None
         return self._other0(marker, p - 1, depth)
+
+    @cython.final
+    cdef inline PyObject *_nested0(self, Py_ssize_t depth) except NULL:
+        """A value that is likely to be an object or an array."""
+        cdef const unsigned char *p = self.p
+        if p < self.end and depth < self._max_depth:
+            if p[0] == 0x03:
+                self.p = p + 1
+                return self._object0(depth + 1)
+            if p[0] == 0x0A:
+                self.p = p + 1
+                return self._array0(p, depth + 1)
+        return self._value0(depth)
 
     @cython.final
     cdef PyObject *_other0(self, int marker, const unsigned char *start, Py_ssize_t depth) except NULL:
@@ -1593,8 +1836,7 @@ cdef class Decoder:
     @cython.final
     cdef PyObject *_array0(self, const unsigned char *start, Py_ssize_t depth) except NULL:
         """A strict array (AMF0 specification, 2.12)."""
-        cdef int64_t _i, count = self._u32()
-        cdef const unsigned char *p
+        cdef int64_t count = self._u32()
         cdef PyObject *found
         cdef PyObject *item
         cdef object items
@@ -1605,14 +1847,14 @@ cdef class Decoder:
         items = owned(found)
         if self.counted or depth > 1:
             add(&self.slots, found)
-        for _i in range(count):
-            p = self.p
-            if self.end - p >= 9 and p[0] == 0x00:
-                item = amf_number(p + 1)
-                self.p = p + 9
-            else:
-                item = self._value0(depth)
+        while count > 0:
+            if amf_is_scalar0(self.p, self.end):
+                count -= amf_run0(&self.p, self.end, found, count)
+                if count == 0:
+                    break
+            item = self._nested0(depth)
             amf_append_new(found, item)
+            count -= 1
         return handed(items)
 
     @cython.final
@@ -1625,15 +1867,39 @@ cdef class Decoder:
         return handed(members)
 
     @cython.final
-    cdef int _members0(self, PyObject *members, Py_ssize_t depth) except -1:
+    cdef inline int _members0(self, PyObject *members, Py_ssize_t depth) except -1:
+        cdef const unsigned char *p = self.p
+        cdef const unsigned char *end = self.end
         cdef object name
+        cdef Key *key
+        cdef PyObject *known
         cdef PyObject *value
         while True:
-            name = self._name()
-            if name is None:
-                return 0
-            value = self._value0(depth)
-            amf_set_new(members, <PyObject *>name, value)
+            key = self.expected
+            if key == NULL or not amf_is_key(key, p, end):
+                if end - p > 2 and p[0] == 0 and p[1] == 0 and p[2] == 0x09:
+                    self.p = p + 3
+                    return 0
+                key = self._find(p)
+            if key != NULL:
+                self._charge(1, p)
+                p += key.size
+                self.last = key
+                self.expected = key.next
+                known = key.text
+            else:
+                self.p = p
+                name = self._new_name()
+                if name is None:
+                    return 0
+                p = self.p
+                known = <PyObject *>name
+            if not amf_scalar0(&p, end, &value):
+                name = <object>known  # another may take its place before the value is complete
+                self.p = p
+                value = self._nested0(depth)
+                p = self.p
+            amf_set_known(members, known, value)
 
     @cython.final
     cdef object _typed0(self, const unsigned char *start, Py_ssize_t depth):
@@ -1692,34 +1958,34 @@ cdef class Decoder:
         return self._becomes(&self.slots, slot, array, guess, start)
 
     @cython.final
-    cdef inline object _name(self):
-        """The name of the next member, or None where the object ends: an empty name with 09 behind it."""
-        cdef const unsigned char *p = self.p
+    cdef Key *_find(self, const unsigned char *p) noexcept:
+        """The key that stands at `p`, if it is one of those kept; the next row will expect it here."""
         cdef Py_ssize_t size
-        cdef uint64_t head
         cdef Key *key
-        if self.end - p >= 10:
-            size = p[0] << 8 | p[1]
-            p += 2
-            if 0 < size <= KEY_MAX and size <= self.end - p and self.keys != NULL:
-                head = amf_key_head(p, size)
-                key = self.expected
-                if key.head != head or key.size != size or not amf_same_rest(key.data, p, size):
-                    key = &self.keys[amf_key_hash(p, head, size) & (KEYS - 2)]
-                    if key.head != head or key.size != size or not amf_same_rest(key.data, p, size):
-                        key += 1
-                        if key.head != head or key.size != size or not amf_same_rest(key.data, p, size):
-                            return self._new_name()
-                    self.last.next = key
-                self._charge(1, p - 2)
-                self.p = p + size
-                self.last = key
-                self.expected = key.next
-                return <object>key.text
-            if not size and p[0] == 0x09:
-                self.p = p + 1
-                return None
-        return self._new_name()
+        if self.keys == NULL or self.end - p < 10:
+            return NULL
+        size = (p[0] << 8 | p[1]) + 2
+        if size > KEY_MAX + 2 or size > self.end - p:
+            return NULL
+        key = &self.keys[amf_key_hash(p, amf_load64(p) & amf_key_mask(size), size) & (KEYS - 2)]
+        if not amf_is_key(key, p, self.end):
+            key += 1
+            if not amf_is_key(key, p, self.end):
+                return NULL
+        self.last.next = key
+        return key
+
+    @cython.final
+    cdef object _name(self):
+        """The name of the next member, or None where the object ends: an empty name with 09 behind it."""
+        cdef Key *key = self._find(self.p)
+        if key == NULL:
+            return self._new_name()
+        self._charge(1, self.p)
+        self.p += key.size
+        self.last = key
+        self.expected = key.next
+        return <object>key.text
 
     @cython.final
     cdef object _new_name(self):
@@ -1745,14 +2011,15 @@ cdef class Decoder:
             if self.names < KEYS_FROM:
                 self.names += 1
             else:
-                self._keep(name, start + 2, size)
+                self._keep(name, start, size + 2)
         self._charge(1, start)
         return name
 
     @cython.final
     cdef int _keep(self, name, const unsigned char *data, Py_ssize_t size) except -1:
         """Keep a key, in the first of its two places; the one that was there moves on."""
-        cdef uint64_t head = amf_key_head(data, size)
+        cdef uint64_t mask = amf_key_mask(size)
+        cdef uint64_t head = amf_load64(data) & mask
         cdef Key *key
         cdef int i
         if self.keys == NULL:
@@ -1760,6 +2027,7 @@ cdef class Decoder:
             if self.keys == NULL:
                 raise MemoryError()
             for i in range(KEYS):
+                self.keys[i].reach = PY_SSIZE_T_MAX  # no key yet: never compared
                 self.keys[i].next = self.keys
             self.last = self.keys
         key = &self.keys[amf_key_hash(data, head, size) & (KEYS - 2)]
@@ -1767,13 +2035,45 @@ cdef class Decoder:
         key[1] = key[0]
         key.text = handed(name)
         key.data = data
-        key.size = size
         key.head = head
+        key.mask = mask
+        key.size = size
+        key.reach = max(size, 8)
         key.next = self.keys
         self.last.next = key
         self.last = key
         self.expected = key.next
         return 0
+
+
+def loads(
+    data,
+    *,
+    version: int = 3,
+    classes: ClassRegistry | None = None,
+    limits: Limits | None = None,
+    plain: bool = False,
+    dates: str = "datetime",
+) -> Any:
+    """The value that AMF bytes mean: `amfgate.loads`, without a detour through Python."""
+    cdef Decoder decoder
+    cdef object value
+    cdef Py_ssize_t left
+    if classes is None and limits is None and plain is False and dates is "datetime" and (version is 3 or version is 0):
+        decoder = Decoder.__new__(Decoder, data)
+        decoder.version = version
+    else:
+        decoder = Decoder(data, version=version, classes=classes, limits=limits, plain=plain, dates=dates)
+    if decoder.base == decoder.end:
+        raise DecodeError("no value: the input is empty", 0)
+    try:
+        value = decoder._read(decoder.version)
+    except DecodeError as error:
+        raise explained(error, data) from error.__cause__
+    left = decoder.end - decoder.base - decoder._offset
+    if left:
+        raise explained(DecodeError(f"{left} bytes follow the value", decoder._offset), data)
+    return value
 
 
 cdef object index_key(str text):

@@ -24,7 +24,7 @@ from .classes import ClassRegistry
 from .errors import DecodeError
 from .flex import collections as _collections  # registers the Flex collections, which every registry knows
 from .flex import small as _small  # and the small messages
-from .looks import first_bytes, looks_like
+from .looks import explained
 
 __all__ = ["IMPLEMENTATION", "WHY", "Decoder", "Encoder", "bind", "dumps", "loads"]
 
@@ -128,27 +128,18 @@ def bind(encoder_class: Any, decoder_class: Any) -> tuple[Callable[..., bytes], 
         except EOFError:
             raise DecodeError("no value: the input is empty", 0) from None
         except DecodeError as error:
-            raise _explained(error, data, version) from error.__cause__
+            raise explained(error, data) from error.__cause__
         if not decoder.at_end:
-            raise _explained(DecodeError(f"{decoder.bytes_left} bytes follow the value", decoder.offset), data, version)
+            raise explained(DecodeError(f"{decoder.bytes_left} bytes follow the value", decoder.offset), data)
         return value
 
-    compiled_dumps = getattr(sys.modules[encoder_class.__module__], "dumps", None)
-    if compiled_dumps is not None:  # the same without the detour; its manual page is the one above
-        compiled_dumps.__doc__ = dumps.__doc__
-        return compiled_dumps, loads
-    return dumps, loads
-
-
-def _explained(error: DecodeError, data: Any, version: int) -> DecodeError:
-    """The same error, with what the input looks like where it is no AMF value at all."""
-    head = bytes(memoryview(data)[:1024])
-    hint = looks_like(head)
-    if not hint and head[:1] == b"\0" and head[1:2] in (b"\0", b"\1", b"\3") and len(head) >= 6:
-        hint = "a remoting packet: amfgate.Packet.from_bytes reads it"
-    if not hint:
-        return error
-    return DecodeError(f"{error.message}; the input looks like {hint} [{first_bytes(head)}]", error.offset)
+    found: list[Callable[..., Any]] = []
+    for function, twin in ((dumps, encoder_class), (loads, decoder_class)):
+        compiled = getattr(sys.modules[twin.__module__], function.__name__, None)
+        if compiled is not None:  # the same without the detour; its manual page is the one above
+            compiled.__doc__ = function.__doc__
+        found.append(compiled or function)
+    return found[0], found[1]
 
 
 IMPLEMENTATION, WHY, Encoder, Decoder = _choose(os.environ.get("AMFGATE_EXTENSIONS", "auto"))

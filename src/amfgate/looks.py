@@ -6,7 +6,9 @@ and shared objects say so, by these guesses, and show the first bytes.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
+
+from .errors import DecodeError
 
 _SHOWN: Final = 12  # bytes; enough to recognise `<!DOCTYPE ht` and `HTTP/1.1 404`
 
@@ -53,6 +55,17 @@ def _may_be_packet(head: bytes) -> bool:
 
 # What may follow `{` or `[` in JSON; in AMF3 a `[` or `{` is no marker at all.
 _AFTER_BRACKET: Final = frozenset(bytes((byte,)) for byte in b'"{}[]-0123456789tfn') | {b""}
+
+
+def explained(error: DecodeError, data: Any) -> DecodeError:
+    """The error for a value, with what the input looks like where it is no AMF value at all."""
+    head = bytes(memoryview(data)[:1024])
+    hint = looks_like(head)
+    if not hint and head[:1] == b"\0" and head[1:2] in (b"\0", b"\1", b"\3") and len(head) >= 6:
+        hint = "a remoting packet: amfgate.Packet.from_bytes reads it"
+    if not hint:
+        return error
+    return DecodeError(f"{error.message}; the input looks like {hint} [{first_bytes(head)}]", error.offset)
 
 
 def first_bytes(data: bytes) -> str:

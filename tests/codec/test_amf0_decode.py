@@ -77,6 +77,33 @@ def test_an_ecma_array_remembers_the_count_and_sizes_nothing_by_it(codec):
     assert (type(value), value, value.count) == (EcmaArray, {"a": None}, 0xFFFFFFFF)
 
 
+@pytest.mark.parametrize("length", [1, 2, 5, 6, 7, 8, 9, 13, 14, 15, 16, 22, 23, 62, 63, 64, 65])
+def test_names_that_differ_in_one_letter_are_told_apart(codec, length):
+    """Whatever a decoder expects of a row from the rows before it: the letter is the first, the last or in between."""
+    names = ["n" * length]
+    names += [names[0][:at] + "m" + names[0][at + 1 :] for at in sorted({0, length // 2, length - 1})]
+    names += [names[0] + "n", "other"]
+    rows = [[names[(row * (row // 5) + at) % len(names)] for at in range(3)] for row in range(60)]
+    data = b"\x0a" + (60).to_bytes(4, "big")
+    for n, row in enumerate(rows):
+        data += b"\x03"
+        for name in row:
+            data += len(name).to_bytes(2, "big") + name.encode() + H(f"02 0001 {0x30 + n % 10:02x}")
+        data += H("000009")
+    assert codec.loads(data, version=0) == [dict.fromkeys(row, str(n % 10)) for n, row in enumerate(rows)]
+
+
+def test_rows_cut_off_anywhere_are_an_error_that_is_not_behind_the_end(codec):
+    names = ["a", "sevenbs", "a name of some length", "n" * 64, "abc"]
+    row = b"\x03" + b"".join(len(name).to_bytes(2, "big") + name.encode() + b"\x05" for name in names) + H("000009")
+    data = H("0A 00000004") + row * 4
+    assert codec.loads(data, version=0) == [dict.fromkeys(names)] * 4
+    for end in range(1, len(data)):
+        with pytest.raises(DecodeError) as caught:
+            codec.loads(data[:end], version=0)
+        assert caught.value.offset <= end
+
+
 def test_a_reference_is_the_same_object(codec):
     value = codec.loads(H("0A 00000002 03 000009 07 0001"), version=0)
     assert value[0] is value[1]
