@@ -478,6 +478,35 @@ def test_which_of_several_it_is_is_found_out_once_for_a_list_that_is_shared() ->
     assert shared.walks == 2  # as dates, as orders
 
 
+@dataclasses.dataclass
+class Other:
+    x: int
+
+
+@dataclasses.dataclass
+class Several:
+    rows: list[Order] | list[Other]
+    order: Order | None = None
+
+
+def test_what_did_not_fit_one_of_several_is_not_taken_for_what_contains_itself() -> None:
+    classes = ClassRegistry()
+    for cls in (Order, Other, Several):
+        classes.register(cls, cls.__name__)
+    call, plain = Calls(Several, classes), {"x": 1}
+    assert call(typed("Several", rows=[plain])).rows == [Other(1)]
+    assert call.fault(typed("Several", rows=[plain], order=plain)) == (
+        "argument 'order' $.order: object missing required field id"
+    )
+
+
+def test_a_misfit_in_a_model_in_a_dataclass_has_its_whole_path() -> None:
+    assert Calls(list[Holder], ClassRegistry()).fault([{"model": {"rows": [[1, "x"]]}}]) == (
+        "argument 'order' $[0].model.rows[0][1]: expected int, got str"
+    )
+    assert Calls(dict[int, Order], CLASSES).fault({"a": HACK}) == "argument 'order' key in $: expected int, got str"
+
+
 @pytest.mark.parametrize("annotation", [Decimal, list[Decimal], dict[str, Decimal | None]])
 def test_a_number_of_a_thousand_digits_is_refused(annotation: Any) -> None:
     wrap = {Decimal: lambda text: text, list[Decimal]: lambda text: [text]}.get(annotation, lambda text: {"a": text})
