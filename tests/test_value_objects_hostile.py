@@ -524,16 +524,15 @@ def test_a_long_text_beside_a_number_is_a_text() -> None:
     assert Calls(Product, ClassRegistry())({"price": "1.5", "text": "word " * 999}).price == Decimal("1.5")
 
 
-def test_classes_that_refer_to_one_another_are_worked_out_in_no_time() -> None:
-    names = [f"Class{number}" for number in range(14)]
-    space: dict[str, Any] = {}
-    for name in names:
-        fields = [(other.lower(), f"list[{other}]") for other in names]
-        space[name] = dataclasses.make_dataclass(name, fields, namespace={"__module__": __name__})
-    globals().update(space)
+@pytest.mark.parametrize("cyclic", [False, True])
+def test_classes_that_refer_to_one_another_are_worked_out_in_no_time(cyclic: bool) -> None:
+    names = [f"Class{number}" for number in range(25)]  # 2**24 ways from the first to the last, or 25! without end
+    for place, name in enumerate(names):
+        fields = [(other.lower(), f"list[{other}]") for other in (names if cyclic else names[place + 1 :])]
+        globals()[name] = dataclasses.make_dataclass(name, fields, namespace={"__module__": __name__})
     try:
-        annotation: Any = list.__class_getitem__(space[names[0]])
-        Calls(annotation, ClassRegistry())  # 14! ways through them
+        annotation: Any = list.__class_getitem__(globals()["Class0"])
+        Calls(annotation, ClassRegistry())
     finally:
         for name in names:
             del globals()[name]
