@@ -59,7 +59,8 @@ class ClassRegistry:
 
         rename: "camel" (`unit_price` is `unitPrice` on the wire), a function of the Python name, or a mapping of
             Python names to names on the wire.
-        exclude: attributes that never travel.  readonly: attributes that are sent, but not taken from a client.
+        exclude: attributes that never travel.  readonly: attributes that are sent, but not taken from a client.  A
+            named tuple or an array-like struct that has some is not made of an array either.
         dynamic: members that are not declared travel too, both ways.
         external: the class writes and reads itself, with `__writeamf__(self, output)` and `__readamf__(self, input)`.
 
