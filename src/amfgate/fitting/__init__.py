@@ -13,8 +13,9 @@ An annotation is worked out once, into a Fit, a class once for each registry, in
 the ground up, each module knowing only those before it:
 
     misfit.py       the error, its path and its words
+    copies.py       what keeps a client from having huge copies made
     own_rules.py    what a class checks itself: attrs validators, pydantic models
-    plain.py        msgspec.convert, and what keeps a client from having huge copies made
+    plain.py        msgspec.convert: plain values to what is annotated
     leaves.py       the Fits of scalars, and of containers of scalars
     containers.py   the Fits of containers that hold value objects
     objects.py      the Fits of value objects, and of several annotations
