@@ -109,7 +109,14 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     An AcknowledgeMessage or ErrorMessage has the messageId MESSAGE and, if it is given one, the clientId CLIENT; a new
     DSId is DSID.  It is 2023-11-14T22:13:20Z.
     """
-    monkeypatch.setattr(messages, "os", SimpleNamespace(urandom=lambda size: bytes(range(size))))
+    fill, next_ids = messages._filled, []
+
+    def filled(reply: Any, alias: str, request: Any, *rest: Any) -> Any:
+        next_ids[:] = [MESSAGE] if request.get("clientId") else [MESSAGE, CLIENT]
+        return fill(reply, alias, request, *rest)
+
+    monkeypatch.setattr(messages, "_filled", filled)
+    monkeypatch.setattr(messages, "new_id", lambda: next_ids.pop() if next_ids else DSID)
     monkeypatch.setattr(messages, "time", SimpleNamespace(time_ns=lambda: 1_700_000_000_000_000_000))
 
 

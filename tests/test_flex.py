@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 
 import pytest
@@ -20,6 +21,7 @@ from amfgate.flex import (
     kind_of,
     messages,
 )
+from amfgate.flex.messages import new_id
 
 ID_1 = "0123456789ABCDEF0123456789ABCDEF"
 ID_2 = "FEDCBA9876543210FEDCBA9876543210"
@@ -430,6 +432,23 @@ def test_a_client_without_an_id_gets_one():
     for made in (reply["clientId"], reply["messageId"]):
         parsed = uuid.UUID(made)
         assert parsed.version == 4 and parsed.variant == uuid.RFC_4122 and str(parsed).upper() == made
+
+
+def test_no_id_is_given_twice_nor_in_two_processes():
+    ids = [new_id() for _ in range(1000)]
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writer, "".join(new_id() for _ in range(100)).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    text = os.read(reader, 3600).decode()
+    os.close(reader)
+    os.close(writer)
+    ids += [new_id() for _ in range(100)]
+    ids += [text[at : at + 36] for at in range(0, 3600, 36)]
+    assert len(set(ids)) == 1200
+    assert all(uuid.UUID(one).version == 4 and uuid.UUID(one).variant == uuid.RFC_4122 for one in ids)
 
 
 def test_an_error_answers_its_request():
