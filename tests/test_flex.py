@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
+import warnings
 
 import pytest
 
@@ -437,7 +438,9 @@ def test_a_client_without_an_id_gets_one():
 def test_no_id_is_given_twice_nor_in_two_processes():
     ids = [new_id() for _ in range(1000)]
     reader, writer = os.pipe()
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, which Python 3.12 fears in a child
+        child = os.fork()
     if child == 0:
         os.write(writer, "".join(new_id() for _ in range(100)).encode())
         os._exit(0)
