@@ -516,7 +516,10 @@ class Encoder:
                         if cls is bool:
                             append(b"\x03" if value else b"\x02")
                             break
-                        kind, payload = kinds.get(cls) or kind_of(cls, classes)
+                        try:
+                            kind, payload = kinds[cls]
+                        except KeyError:
+                            kind, payload = kind_of(cls, classes)
                         if kind < BYTES:
                             if kind == UNDEFINED:
                                 append(b"\x00")
@@ -541,7 +544,7 @@ class Encoder:
                             append((REFERENCE_MARKERS.get(kind) or reference_marker(value, kind)) + u29(slot << 1))
                             break
                         slot = len(kept)
-                        if slot << 1 > U29_MAX:
+                        if slot > LENGTH_MAX:
                             raise too_many_objects()
                         if len(value) >= SHARED_FROM[cls] if cls in SHARED_FROM else kind != INVALID_DATE:
                             objects[identity] = slot
@@ -804,7 +807,10 @@ class Encoder:
                         if cls is bool:
                             append(b"\x01\x01" if value else b"\x01\x00")
                             break
-                        kind, payload = kinds.get(cls) or kind_of(cls, classes)
+                        try:
+                            kind, payload = kinds[cls]
+                        except KeyError:
+                            kind, payload = kind_of(cls, classes)
                         if kind < BYTES:
                             if kind == UNDEFINED:
                                 append(b"\x06")
