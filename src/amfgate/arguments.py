@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from .classes import ClassRegistry, default_registry
 from .errors import Fault
-from .fitting import Fitting, Misfit, converter, exact_class, fit_of
+from .fitting import Fitting, Misfit, class_of, converter, exact_class, fit_of
 from .log import printable
 from .members import type_name
 
@@ -243,8 +243,4 @@ def _from_call(annotation: Any) -> Callable[[Any], Any] | None:
 
     Call and Exchange say so by `__from_call__`, and so may a class of anybody's; `Call | None` means Call.
     """
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        others = [one for one in typing.get_args(annotation) if one is not type(None)]
-        annotation = others[0] if len(others) == 1 else None
-    fill = getattr(annotation, "__from_call__", None) if isinstance(annotation, type) else None
-    return typing.cast("Callable[[Any], Any] | None", fill)
+    return typing.cast("Callable[[Any], Any] | None", getattr(class_of(annotation), "__from_call__", None))

@@ -157,7 +157,7 @@ def describe(plan: Plan, registered: Mapping[type, Plan]) -> dict[str, Any]:
     return {
         "alias": plan.alias,
         "class": f"{cls.__module__}.{cls.__qualname__}",
-        "description": _first_line(cls),
+        "description": next(iter(doc_lines(cls, fields_of(cls) is not None)), ""),
         "base": base,
         "dynamic": plan.dynamic or plan.names is None and not plan.declared,
         "external": plan.form == EXTERNAL,
@@ -174,11 +174,12 @@ def describe(plan: Plan, registered: Mapping[type, Plan]) -> dict[str, Any]:
     }
 
 
-def _first_line(cls: type[Any]) -> str:
-    """The first line of the class's own docstring; "" for the one that a dataclass writes itself, its signature."""
-    text = inspect.cleandoc(cls.__dict__.get("__doc__") or "")
-    line = text.partition("\n")[0]
-    return "" if line.startswith(f"{cls.__name__}(") and fields_of(cls) is not None else line
+def doc_lines(thing: Any, fields: bool = False) -> list[str]:
+    """The lines of a class's own docstring; those that dataclasses and named tuples write themselves are none."""
+    text = inspect.cleandoc(vars(thing).get("__doc__") or "")
+    if fields and text.startswith(f"{thing.__name__}(") or not text:
+        return []
+    return text.split("\n")
 
 
 def type_name(annotation: Any) -> str:

@@ -6,12 +6,12 @@ import inspect
 from typing import Final, NamedTuple
 
 from ..arguments import Parameter, signature_of
+from ..members import doc_lines
 from ..services import Method, ServiceRegistry
 from .literals import constant
 from .names import INHERITED, comment, free, package_of, simple, string
 from .source import Scope
 from .types import UNSET, AsType, Translator, described
-from .values import doc_lines
 
 _OWN: Final = frozenset({"remoteObject", "send"}) | INHERITED
 _IMPORTS: Final = (

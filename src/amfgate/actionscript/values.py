@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import enum
-import inspect
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import AmfError
 from ..fields import Constant, declared_defaults, fields_of
-from ..members import Member, members_of
+from ..members import Member, doc_lines, members_of
 from ..plans import EXTERNAL, Plan
 from .literals import constant, expression
 from .names import comment, free, is_member, package_of, simple, string
@@ -167,14 +166,6 @@ def _declaration(variable: Variable, scope: Scope) -> str:
     start = f" = {start}" if start else ""
     parts.append(f"    public var {variable.name}:{scope.name(variable.type.name)}{start};\n")
     return "".join(parts)
-
-
-def doc_lines(thing: Any, fields: bool = False) -> list[str]:
-    """The lines of a class's own docstring; those that dataclasses and named tuples write themselves are none."""
-    text = inspect.cleandoc(vars(thing).get("__doc__") or "")
-    if fields and text.startswith(f"{thing.__name__}(") or not text:
-        return []
-    return text.split("\n")
 
 
 def enum_text(cls: type[enum.Enum], name: str, type_name: str) -> str | None:

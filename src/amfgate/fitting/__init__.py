@@ -36,6 +36,6 @@ from __future__ import annotations
 from .annotations import exact_class, fit_of
 from .graph import Fitting
 from .misfit import Misfit
-from .plain import converter
+from .plain import class_of, converter
 
-__all__ = ["Fitting", "Misfit", "converter", "exact_class", "fit_of"]
+__all__ = ["Fitting", "Misfit", "class_of", "converter", "exact_class", "fit_of"]

@@ -18,7 +18,7 @@ from ..types import Dictionary, EcmaArray, Rows, TypedObject, Vector, Xml
 from .containers import Again, Arrays, Constrained, Fixed, Mappings, TypedDicts
 from .leaves import Dates, Durations, Fit, Leaf, Real, Whole
 from .objects import Objects, Tuples, Union
-from .plain import ARRAYS, OBJECTS, SEQUENCES, SETS, Convert, converter
+from .plain import ARRAYS, OBJECTS, SEQUENCES, SETS, Convert, class_of, converter
 
 
 def fit_of(annotation: Any) -> Fit | None:
@@ -41,14 +41,7 @@ def exact_class(fit: Fit | None) -> type | None:
     """The class whose own instances need no look at all: `int` for int and for `int | None`; None if there is none."""
     if isinstance(fit, Union) and len(fit.arms) == 1:
         fit = fit.arms[0]
-    if not isinstance(fit, Leaf):
-        return None
-    annotation = fit.annotation
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        others = [one for one in typing.get_args(annotation) if one is not type(None)]
-        annotation = others[0] if len(others) == 1 else None
-    plain = isinstance(annotation, type) and typing.get_origin(annotation) is None
-    return annotation if plain and not typing.is_typeddict(annotation) else None
+    return class_of(fit.annotation) if isinstance(fit, Leaf) else None
 
 
 def _does_without_msgspec(fit: Fit) -> bool:

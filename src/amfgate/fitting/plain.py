@@ -54,7 +54,7 @@ def converter(annotation: Any) -> Convert | None:
         raise TypeError("it leads to new types without end") from None
     depth = levels(info)
     numbers = makes_numbers(info)
-    passes = _class_of(annotation)
+    passes = class_of(annotation)
     # bool is a subclass of int, and no number on the wire.
     refused = bool if passes is not None and passes is not bool and issubclass(bool, passes) else None
 
@@ -73,8 +73,8 @@ def converter(annotation: Any) -> Convert | None:
     return convert
 
 
-def _class_of(annotation: Any) -> type | None:
-    """The class whose instances pass as they are, None if there is none to ask by `isinstance`."""
+def class_of(annotation: Any) -> type | None:
+    """The class that is annotated, by itself or as `X | None`; None if there is none to ask by `isinstance`."""
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         others = [one for one in typing.get_args(annotation) if one is not type(None)]
         annotation = others[0] if len(others) == 1 else None

@@ -133,16 +133,19 @@ def new_id() -> str:
 def _more_ids() -> str:
     """Make ids ahead, and return one: asking the system for each would be a tenth of a whole call."""
     digits = os.urandom(16 * IDS_AHEAD).hex().upper()
-    # RFC 9562, 5.4: the third group begins with the version, 4; the fourth with the variant, of which two bits are
-    # random.
-    made = [
-        f"{digits[at : at + 8]}-{digits[at + 8 : at + 12]}-4{digits[at + 13 : at + 16]}-"
-        f"{_VARIANT[digits[at + 16]]}{digits[at + 17 : at + 20]}-{digits[at + 20 : at + 32]}"
-        for at in range(0, len(digits), 32)
-    ]
+    made = [id_of(digits[at : at + 32]) for at in range(0, len(digits), 32)]
     first = made.pop()
     _ahead.extend(made)
     return first
+
+
+def id_of(digits: str) -> str:
+    """32 random digits, hexadecimal and upper case, as a UUID: RFC 9562, 5.4.
+
+    The third group begins with the version, 4; the fourth with the variant, of which two bits are random.
+    """
+    variant = _VARIANT[digits[16]]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 IDS_AHEAD: Final = 32

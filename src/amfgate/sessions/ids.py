@@ -17,6 +17,8 @@ import re
 import secrets
 from typing import Any, Final
 
+from ..flex.messages import id_of
+
 _SHAPE: Final = re.compile(r"[A-Za-z0-9_-]{20,64}", re.ASCII)
 _MARKED: Final = re.compile(r"[0-9A-F]{8}-[0-9A-F]{4}-4[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}", re.ASCII)
 _MARK: Final = 10  # hexadecimal digits: whoever forges one mark in 2**40 has an empty session of his own
@@ -29,22 +31,19 @@ def new_id() -> str:
 
 def new_marked_id(secret: bytes) -> str:
     """A fresh id that `is_marked`: in the shape of a UUID (version 4), as Flex clients know DSIds."""
-    digits = secrets.token_hex(11).upper()
-    digits = f"{digits[:12]}4{digits[13:16]}{'89AB'[int(digits[16], 16) & 3]}{digits[17:]}"
-    digits += _mark(digits, secret)
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+    text = id_of(secrets.token_hex(16).upper())[:-_MARK]
+    return text + _mark(text, secret)
 
 
 def is_marked(text: str, secret: bytes) -> bool:
     """Whether `new_marked_id` made it with this secret."""
     if _MARKED.fullmatch(text) is None:
         return False
-    digits = text.replace("-", "")
-    return hmac.compare_digest(digits[-_MARK:], _mark(digits[:-_MARK], secret))
+    return hmac.compare_digest(text[-_MARK:], _mark(text[:-_MARK], secret))
 
 
-def _mark(digits: str, secret: bytes) -> str:
-    return hmac.digest(secret, digits.encode("ascii"), "sha256").hex()[:_MARK].upper()
+def _mark(text: str, secret: bytes) -> str:
+    return hmac.digest(secret, text.replace("-", "").encode("ascii"), "sha256").hex()[:_MARK].upper()
 
 
 def can_be_id(text: Any) -> bool:
