@@ -15,7 +15,7 @@ import pydantic
 import pydantic.dataclasses
 import pytest
 import wsgi_client
-from test_value_objects import Calls, typed
+from one_method import Calls, typed
 from typing_extensions import TypeAliasType
 
 import amfgate

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import wsgi_client
 from both_twins import Codec
+from one_method import Calls
 from sqlalchemy import Computed, DateTime, ForeignKey, create_engine, event, select
 from sqlalchemy.orm import (
     DeclarativeBase,
@@ -173,30 +174,6 @@ def received(codec: Codec, value: Any, **options: Any) -> Any:
     return codec.loads(codec.dumps(value, classes=CLASSES), classes=ClassRegistry(), **options)
 
 
-class Calls:
-    """A gateway with one method of one annotated parameter, and what the method got."""
-
-    def __init__(self, annotation: Any) -> None:
-        self.got: Any = None
-
-        def method(value: Any) -> None:
-            self.got = value
-
-        method.__annotations__ = {"value": annotation}
-        self.gateway = amfgate.Gateway(None, {"f": method}, classes=CLASSES)
-
-    def __call__(self, value: Any) -> Any:
-        reply = wsgi_client.call(self.gateway, "f", value, version=3)
-        assert reply.codes == [None], reply.value
-        return self.got
-
-    def fault(self, value: Any) -> str:
-        reply = wsgi_client.call(self.gateway, "f", value, version=3)
-        assert reply.codes == ["Client.Arguments"], reply.value
-        text: str = reply.value["description"]
-        return text.removeprefix("f: ")
-
-
 def author(**members: Any) -> TypedObject:
     return TypedObject("Author", members)
 
@@ -312,7 +289,7 @@ def test_both_sides_of_a_relationship_agree(codec: Codec) -> None:
 
 def test_what_came_can_be_merged(session: Session) -> None:
     sent = author(id=1, fullName="Melville", books=[book(id=1, title="TYPEE", sold=99), book(title="Mardi", id=0)])
-    session.merge(Calls(Author)(sent))
+    session.merge(Calls(Author, CLASSES)(sent))
     session.commit()
     found = session.scalars(select(Book).order_by(Book.id)).all()
     assert [(one.title, one.author_id, one.stock, one.sold) for one in found] == [
@@ -324,7 +301,7 @@ def test_what_came_can_be_merged(session: Session) -> None:
 
 
 def test_what_came_can_be_added_and_gets_the_defaults_of_its_columns(session: Session) -> None:
-    got = Calls(Author)(author(id=None, fullName="Conrad", books=[book(title="Nostromo")]))
+    got = Calls(Author, CLASSES)(author(id=None, fullName="Conrad", books=[book(title="Nostromo")]))
     session.add(got)
     session.commit()
     assert (got.id, got.password, got.books[0].stock, got.books[0].author_id) == (2, "secret", 5, 2)
@@ -384,13 +361,13 @@ def test_a_value_that_is_no_object_of_the_relation_is_refused(codec: Codec) -> N
 
 
 def test_members_are_converted_to_what_is_mapped() -> None:
-    got = Calls(Book)(book(title="Typee", printed=dt.date(2020, 1, 2), kind="novel", stock=3.0))
+    got = Calls(Book, CLASSES)(book(title="Typee", printed=dt.date(2020, 1, 2), kind="novel", stock=3.0))
     assert (got.printed, got.kind, got.stock) == (dt.date(2020, 1, 2), Kind.NOVEL, 3)
     assert type(got.printed) is dt.date
 
 
 def test_a_plain_object_becomes_an_instance_with_all_that_it_holds() -> None:
-    got = Calls(Author)(
+    got = Calls(Author, CLASSES)(
         {"fullName": "M", "password": "x", "books": [{"title": "Typee", "kind": "novel"}, book(title="O")]}
     )
     assert (type(got), got.full_name, got.password) == (Author, "M", None)
@@ -418,11 +395,11 @@ def test_a_plain_object_becomes_an_instance_with_all_that_it_holds() -> None:
 )
 def test_what_does_not_fit_is_a_fault_with_its_path(value: Any, text: str, caplog: Any) -> None:
     with caplog.at_level("CRITICAL", logger="amfgate"):
-        assert Calls(Book).fault(value) == f"argument 'value'{text}"
+        assert Calls(Book, CLASSES).fault(value) == f"argument 'order'{text}"
 
 
 def test_fitting_loads_nothing(session: Session, statements: list[str]) -> None:
-    call = Calls(Any)
+    call = Calls(Any, CLASSES)
     typee = session.get_one(Book, 1)
     statements.clear()
     from amfgate.fitting import Fitting
@@ -430,7 +407,7 @@ def test_fitting_loads_nothing(session: Session, statements: list[str]) -> None:
     fitting = Fitting(CLASSES)
     fitting.meet(typee, None)
     fitting.run()
-    assert statements == [] and call.got is None
+    assert statements == [] and call.got == []
 
 
 # --- what is known ---------------------------------------------------------------------------------------------------

@@ -6,13 +6,12 @@ import json
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
+from real import serving
 
 import amfgate
 from amfgate import Body, Packet
@@ -36,11 +35,6 @@ class Echo:
         raise amfgate.Fault("Shop.Broken", "\x1b[31mred", details="Traceback of the server:\n  \x1b[31min a file\n")
 
 
-class Quiet(WSGIRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
 def not_found(environ: Any, start_response: Any) -> list[bytes]:
     start_response("404 Not Found", [("Content-Type", "text/html")])
     return [b"<html>nothing here"]
@@ -57,12 +51,8 @@ def url() -> Iterator[str]:
         path="/private",
         authenticate=check,
     )
-    with make_server("127.0.0.1", 0, gateway, handler_class=Quiet) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/amf"
-        server.shutdown()
-        thread.join()
+    with serving(gateway) as port:
+        yield f"http://127.0.0.1:{port}/amf"
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,12 @@ import re
 import shlex
 import shutil
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
+from real import serving
 
 import amfgate
 
@@ -25,23 +24,14 @@ PAGE_ADDRESS = "http://127.0.0.1:8000/"
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-class Quiet(WSGIRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.syspath_prepend(str(ROOT / "examples/inspect"))
     import shop
 
     gateway = amfgate.Gateway(lambda environ, start_response: [], shop.services)
-    with make_server("127.0.0.1", 0, gateway, handler_class=Quiet) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-        thread.join()
+    with serving(gateway) as port:
+        yield f"http://127.0.0.1:{port}/"
     del sys.modules["shop"]
 
 

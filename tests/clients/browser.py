@@ -62,6 +62,19 @@ def canonical(value: Any) -> Any:
     return repr(value)
 
 
+def compile_swf(swf: Path, *arguments: str) -> None:
+    """Have Haxe make an ActionScript 3 program; what it is made of is looked for in haxe/."""
+    built = subprocess.run(
+        ["haxe", *arguments, "-swf", str(swf)],
+        cwd=HERE / "haxe",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+    )
+    assert built.returncode == 0, built.stdout
+
+
 def left_out() -> str:
     """install.sh's line about what is missing; empty when everything is there."""
     bash = shutil.which("bash")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import lzma
 import re
-import subprocess
 import sys
 import types
 import zlib
@@ -19,7 +18,7 @@ from typing import Any
 
 import flask
 import pytest
-from browser import HERE, left_out, open_page
+from browser import HERE, compile_swf, left_out, open_page
 from real import leave_out, serving
 
 pytestmark = pytest.mark.clients
@@ -62,9 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("standin")
     game = folder / "game"
     game.mkdir()
-    haxe = ["haxe", "-swf", str(game / "game.swf"), "-main", "Game", "-swf-version", "15", "-cp", str(HERE / "game")]
-    built = subprocess.run(haxe, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
-    assert built.returncode == 0, built.stdout
+    compile_swf(game / "game.swf", "-main", "Game", "-swf-version", "15", "-cp", str(HERE / "game"))
     [page] = fenced("html")
     (game / "game.html").write_text(page.replace("<script>", REPORTS + "<script>", 1), encoding="utf-8")
     (game / "ruffle").symlink_to(HERE / "node_modules/@ruffle-rs/ruffle")

@@ -9,14 +9,13 @@ in its words; with AMFGATE_REQUIRE_CLIENTS=1 it is a failure.  Values are descri
 from __future__ import annotations
 
 import json
-import subprocess
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
 import flash_app
 import pytest
-from browser import HERE, UNDEFINED, UNEXPECTED, Run, canonical, left_out, open_page, text
+from browser import UNDEFINED, UNEXPECTED, Run, canonical, compile_swf, left_out, open_page, text
 from real import leave_out, serving
 
 import amfgate
@@ -35,11 +34,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
     folder = tmp_path_factory.mktemp("clients")
     swf = folder / "as3.swf"
-    haxe = ["haxe", "build.hxml", "-swf", str(swf)]
-    built = subprocess.run(
-        haxe, cwd=HERE / "haxe", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60
-    )
-    assert built.returncode == 0, built.stdout
+    compile_swf(swf, "build.hxml")
 
     probe = flash_app.Probe()
     app = flash_app.wrapped(swf, probe)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from typing import Any
 from urllib.parse import urlencode
 
 import flash_app
 import flex_app
 import pytest
-from browser import HERE, Run, canonical, left_out, open_page
+from browser import Run, canonical, compile_swf, left_out, open_page
 from real import leave_out, serving
 
 pytestmark = pytest.mark.clients
@@ -33,11 +32,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
     folder = tmp_path_factory.mktemp("flex")
     swf = folder / "as3.swf"
-    haxe = ["haxe", "-main", "Flex", "-swf", str(swf), "-swf-version", "15", "-swf-header", "100:100:60"]
-    built = subprocess.run(
-        haxe, cwd=HERE / "haxe", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60
-    )
-    assert built.returncode == 0, built.stdout
+    compile_swf(swf, "-main", "Flex", "-swf-version", "15", "-swf-header", "100:100:60")
 
     probe = flash_app.Probe()
     app = flash_app.flask_app(swf)

@@ -13,12 +13,12 @@ from typing import Any
 
 import django
 import pytest
-import wsgi_client
 from both_twins import Codec
 from django.conf import settings
 from django.db import connection, models, transaction
 from django.test import override_settings
 from django.utils.timezone import get_default_timezone
+from one_method import Calls, typed
 
 library = ModuleType("library")  # the app of the models
 library.__path__ = [str(Path(__file__).parent)]
@@ -165,34 +165,6 @@ def received(codec: Codec, value: Any) -> Any:
 def read(codec: Codec, alias: str, **members: Any) -> Any:
     """The instance that a typed object becomes."""
     return codec.loads(codec.dumps(TypedObject(alias, members)), classes=CLASSES)
-
-
-class Calls:
-    """A gateway with one method of one annotated parameter, and what the method got."""
-
-    def __init__(self, annotation: Any) -> None:
-        self.got: Any = None
-
-        def method(value: Any) -> None:
-            self.got = value
-
-        method.__annotations__ = {"value": annotation}
-        self.gateway = amfgate.Gateway(None, {"f": method}, classes=CLASSES)
-
-    def __call__(self, value: Any) -> Any:
-        reply = wsgi_client.call(self.gateway, "f", value, version=3)
-        assert reply.codes == [None], reply.value
-        return self.got
-
-    def fault(self, value: Any) -> str:
-        reply = wsgi_client.call(self.gateway, "f", value, version=3)
-        assert reply.codes == ["Client.Arguments"], reply.value
-        text: str = reply.value["description"]
-        return text.removeprefix("f: ")
-
-
-def typed(alias: str, **members: Any) -> TypedObject:
-    return TypedObject(alias, members)
 
 
 # --- out -------------------------------------------------------------------------------------------------------------
@@ -357,7 +329,7 @@ def test_relations_to_many_are_not_taken(codec: Codec) -> None:
 
 
 def test_members_are_converted_to_what_the_fields_hold(queries: list[str]) -> None:
-    call = Calls(Book)
+    call = Calls(Book, CLASSES)
     for sent in (
         typed("Book", title="a", price="1.50", printed=dt.date(2020, 1, 2), stock=3.0),
         {"title": "a", "price": 1.5, "printed": "2020-01-02", "stock": 3},
@@ -366,7 +338,7 @@ def test_members_are_converted_to_what_the_fields_hold(queries: list[str]) -> No
         assert (got.price, got.printed, got.stock) == (Decimal("1.5"), dt.date(2020, 1, 2), 3)
         assert type(got.printed) is dt.date
     number = uuid.uuid4()
-    got = Calls(Key)(
+    got = Calls(Key, CLASSES)(
         typed("Key", id=str(number), lasts=90, data={"a": [1]}, at=dt.datetime(2020, 1, 1, 5, tzinfo=dt.UTC))
     )
     assert (got.id, got.lasts, got.data) == (number, dt.timedelta(seconds=90), {"a": [1]})
@@ -374,7 +346,7 @@ def test_members_are_converted_to_what_the_fields_hold(queries: list[str]) -> No
 
 
 def test_a_plain_object_becomes_an_instance_with_what_it_holds() -> None:
-    got = Calls(Book)({"title": "a", "author": {"fullName": "H", "password": "x"}})
+    got = Calls(Book, CLASSES)({"title": "a", "author": {"fullName": "H", "password": "x"}})
     assert (type(got.author), got.author.full_name, got.author.password) == (Author, "H", "secret")
 
 
@@ -392,7 +364,7 @@ def test_a_plain_object_becomes_an_instance_with_what_it_holds() -> None:
 )
 def test_what_does_not_fit_is_a_fault_with_its_path(value: Any, text: str, queries: list[str], caplog: Any) -> None:
     with caplog.at_level("CRITICAL", logger="amfgate"):
-        assert Calls(Book).fault(value) == f"argument 'value'{text}"
+        assert Calls(Book, CLASSES).fault(value) == f"argument 'order'{text}"
     assert queries == []
 
 
